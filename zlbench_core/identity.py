@@ -1,0 +1,64 @@
+"""run_identity.json: what a run really used, written by the runner and by the plugins inside the run."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from zlbench_core.errors import IdentityError
+from zlbench_core.files import write_json
+
+SCHEMA_VERSION = 1
+FILE_NAME = "run_identity.json"
+
+
+def identity_path(out_dir: Path | str) -> Path:
+    return Path(out_dir) / FILE_NAME
+
+
+def now() -> str:
+    """The current time in UTC, ISO 8601 with microseconds."""
+    return datetime.now(UTC).isoformat(timespec="microseconds")
+
+
+def init_identity(out_dir: Path | str, **fields: Any) -> dict[str, Any]:
+    """Start a run's identity, replacing whatever an earlier run left there."""
+    identity = {"schema_version": SCHEMA_VERSION, "provider": "flaggems", "status": "running", **fields}
+    write_json(identity_path(out_dir), identity)
+    return identity
+
+
+def update_identity(out_dir: Path | str, **fields: Any) -> dict[str, Any]:
+    """Set fields of an existing identity. A mapping is merged into the mapping that is there, one level deep.
+
+    Raises IdentityError when there is no readable identity to update.
+    """
+    identity = load_identity(out_dir)
+    for name, value in fields.items():
+        old = identity.get(name)
+        if isinstance(value, Mapping) and isinstance(old, Mapping):
+            value = {**old, **value}
+        identity[name] = value
+    write_json(identity_path(out_dir), identity)
+    return identity
+
+
+def load_identity(out_dir: Path | str) -> dict[str, Any]:
+    """Read a run's identity. Raises IdentityError when it is missing, not JSON, or of another schema."""
+    path = identity_path(out_dir)
+    try:
+        identity = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise IdentityError(f"no identity: {path} does not exist") from None
+    except (OSError, ValueError) as error:
+        raise IdentityError(f"unreadable identity {path}: {error}") from None
+    if not isinstance(identity, dict):
+        raise IdentityError(f"unreadable identity {path}: a JSON object is expected")
+    if identity.get("schema_version") != SCHEMA_VERSION:
+        raise IdentityError(
+            f"identity {path} has schema_version {identity.get('schema_version')!r}; {SCHEMA_VERSION} is expected"
+        )
+    return identity
