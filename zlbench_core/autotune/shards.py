@@ -1,8 +1,8 @@
 """Walk only a shard's items of a benchmark, split where the benchmark has resolved its dtypes and shapes.
 
 A benchmark class resolves dtypes and shapes in `init_user_config` and then walks `get_input_iter(dtype)`.
-Every shard lets the iterator run as the serial sweep would and keeps the inputs that are its own: so the union
-is exact whatever the class does with its shapes, and each input is made as in the serial sweep.
+Every shard lets the iterator run as the serial sweep would and keeps its own inputs: so the union is exact
+whatever the class does with its shapes, and each input is made as in the serial sweep.
 """
 
 from __future__ import annotations

@@ -16,9 +16,9 @@ LEVEL = {"comprehensive": False}
 
 
 class Benchmark:
-    """The way a suite's benchmark runs: resolve, then walk the inputs of each dtype; a table cannot be empty."""
+    """The way a suite's benchmark runs: resolve, then walk each dtype's inputs; no table is empty."""
 
-    shapes = [(1,)]
+    shapes = ((1,),)
     dtypes = ("float16", "float32", "bfloat16")
 
     def __init__(self, op_name):
@@ -35,8 +35,7 @@ class Benchmark:
         self.set_shapes()
 
     def get_input_iter(self, dtype):
-        for shape in self.shapes:
-            yield shape
+        yield from self.shapes
 
     def run(self):
         self.init_user_config()
@@ -203,7 +202,6 @@ def test_a_split_is_a_partition_of_any_number_of_items():
         owners = {split.owner(dtype, item) for dtype in range(3) for item in range(20)}
         assert owners == set(range(min(count, 15)))
         for shard in range(count):
-            owned = {dtype for dtype in range(3) if split.owns_dtype(shard, dtype)}
-            assert owned == {
-                dtype for dtype in range(3) for item in range(20) if split.owner(dtype, item) == shard
-            }
+            for dtype in range(3):
+                owned = any(split.owner(dtype, item) == shard for item in range(20))
+                assert split.owns_dtype(shard, dtype) == owned
