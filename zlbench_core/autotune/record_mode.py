@@ -5,14 +5,16 @@ from __future__ import annotations
 from typing import Any
 
 from zlbench_core.autotune.recorder import Recorder, RecordingCache, Tuning
+from zlbench_core.autotune.shards import Sharding
 from zlbench_core.autotune.tuners import Patches, tuner_classes
 
 
 class RecordMode:
     name = "record"
 
-    def __init__(self, recorder: Recorder) -> None:
+    def __init__(self, recorder: Recorder, shard: tuple[int, int] = (0, 1)) -> None:
         self.recorder = recorder
+        self.sharding = Sharding(shard, recorder.plan)
         self._tunings: dict[int, Tuning] = {}
 
     def patch(self, patches: Patches) -> None:
@@ -20,6 +22,7 @@ class RecordMode:
             patches.wrap(cls, "run", self._wrap_run)
             patches.wrap(cls, "prune_configs", self._wrap_prune)
             patches.wrap(cls, "_bench", self._wrap_bench)
+        self.sharding.patch(patches)
 
     def _wrap_run(self, original: Any) -> Any:
         def run(tuner: Any, *args: Any, **kwargs: Any) -> Any:
