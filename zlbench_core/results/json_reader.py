@@ -89,10 +89,11 @@ def _load(path: Path | str) -> dict[str, Any]:
 
 def _entry(name: str, value: Any, path: Path | str) -> JsonEntry:
     name = shortened(printable(name), 500)
-    if not isinstance(value, dict) or not isinstance(value.get("details") or [], list):
+    details = value.get("details", []) if isinstance(value, dict) else None
+    if not isinstance(details, list):
         raise ReadError(f"result file {path}: entry {name!r} is not in the suite's form")
     try:
-        rows = [row for record in value.get("details") or [] for row in rows_of_record(record)]
+        rows = [row for record in details for row in rows_of_record(record)]
     except (ReadError, RecursionError) as error:
         raise ReadError(f"result file {path}: entry {name!r}: {error}") from None
     outcome, node, reason = value.get("result"), value.get("test_case"), value.get("reason")

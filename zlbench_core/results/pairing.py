@@ -59,30 +59,31 @@ class Pairing:
 def pair_rows(a: Sequence[Row], b: Sequence[Row]) -> Pairing:
     """Pair the rows of two runs, in the order of `a`. Every row that is not paired is named."""
     keyed_a, keyed_b = _by_key(a), _by_key(b)
-    paired: list[PairedRow] = []
-    refused: list[Refusal] = []
-    for key in (key for key in keyed_a if key in keyed_b):
-        if reason := _multiplicity(keyed_a[key], keyed_b[key]):
-            refused.append(Refusal(*key, None, reason))
-            continue
-        others = {row.occurrence: row for row in keyed_b[key]}
-        for pair in (PairedRow(row, others[row.occurrence]) for row in keyed_a[key]):
-            if reason := _unusable(pair):
-                refused.append(Refusal(*key, pair.a.occurrence, reason))
-            else:
-                paired.append(pair)
-    return Pairing(tuple(paired), _only(keyed_a, keyed_b), _only(keyed_b, keyed_a), tuple(refused))
+    both = [key for key in keyed_a if key in keyed_b]
+    reasons = {key: why for key in both if (why := _multiplicity(keyed_a[key], keyed_b[key]))}
+    partners = {row.key: row for row in b}
+    pairs = [
+        PairedRow(row, partners[row.key]) for row in a if (key := _key(row)) in keyed_b and key not in reasons
+    ]
+    refused = [Refusal(*key, None, why) for key, why in reasons.items()]
+    refused += [Refusal(*pair.a.key, why) for pair in pairs if (why := _unusable(pair))]
+    paired = tuple(pair for pair in pairs if _unusable(pair) is None)
+    return Pairing(paired, _only(a, keyed_b), _only(b, keyed_a), tuple(refused))
+
+
+def _key(row: Row) -> PairKey:
+    return (row.op, row.dtype, row.mode, row.size)
 
 
 def _by_key(rows: Sequence[Row]) -> dict[PairKey, list[Row]]:
     keyed: dict[PairKey, list[Row]] = defaultdict(list)
     for row in rows:
-        keyed[(row.op, row.dtype, row.mode, row.size)].append(row)
+        keyed[_key(row)].append(row)
     return keyed
 
 
-def _only(mine: dict[PairKey, list[Row]], theirs: dict[PairKey, list[Row]]) -> tuple[Row, ...]:
-    return tuple(row for key, rows in mine.items() if key not in theirs for row in rows)
+def _only(rows: Sequence[Row], other: dict[PairKey, list[Row]]) -> tuple[Row, ...]:
+    return tuple(row for row in rows if _key(row) not in other)
 
 
 def _multiplicity(a: list[Row], b: list[Row]) -> str | None:

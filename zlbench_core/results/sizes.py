@@ -83,7 +83,9 @@ def _json_of_repr(text: str) -> str:
 
 
 def _translate(kind: str | None, token: str, parts: list[str], closing: list[str]) -> None:
-    if kind == "string":
+    if kind == "space":
+        parts.append(" ")
+    elif kind == "string":
         parts.append(json.dumps(ast.literal_eval(token)))
     elif kind == "number":
         parts.append(token)

@@ -47,7 +47,17 @@ def make_run(tmp_path):
     return make
 
 
-def block(op: str = "mm", dtype: str = "torch.float16", rows=(("[torch.Size([8])]", 0.2, 0.1),)) -> str:
+@pytest.fixture
+def block():
+    return _block
+
+
+@pytest.fixture
+def session():
+    return _session
+
+
+def _block(op: str = "mm", dtype: str = "torch.float16", rows=(("[torch.Size([8])]", 0.2, 0.1),)) -> str:
     """A table as the suite prints it, rows as (size detail, torch ms, gems ms)."""
     lines = [
         f"{'SUCCESS':<10}{base:>20.6f}{latency:>20.6f}{base / latency:>20.3f}{' ' * 10}{size}\n"
@@ -56,7 +66,7 @@ def block(op: str = "mm", dtype: str = "torch.float16", rows=(("[torch.Size([8])
     return TITLE.format(op=op, dtype=dtype) + HEADER + "-" * 95 + "\n" + "".join(lines) + "\n"
 
 
-def session(body: str, closing: str = "1 passed in 1.00s") -> str:
+def _session(body: str, closing: str = "1 passed in 1.00s") -> str:
     """A whole log of pytest around `body`."""
     start = f"{' test session starts ':=^80}\ncollected 1 item\n\nbenchmark/test_mm.py "
-    return start + body + f"{' ' + closing + ' ':=^80}\n"
+    return start + body + f"\n{' ' + closing + ' ':=^80}\n"

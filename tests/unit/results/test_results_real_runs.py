@@ -105,7 +105,7 @@ def test_rows_failures_and_end_of_a_real_run(h200, name):
 
 @pytest.mark.parametrize("name", [name for name, run in RUNS.items() if run[2] == "json+log"])
 def test_json_and_log_of_a_real_run_agree(h200, name):
-    """Same keys (op, dtype, mode, size, occurrence), and each printed number is the rounded one of the JSON."""
+    """The same keys, and each printed number is the rounded one of the JSON."""
     folder = h200 / name
     exact = {row.key: row for row in read_run(folder).rows}
     log = next(folder.glob("run.log*"))
