@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import struct
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -73,37 +74,51 @@ class Elf:
         return Symbol(text, section, value, size)
 
 
-def is_readable(data: bytes) -> bool:
-    try:
-        return bool(Elf(data).sections)
-    except ValueError:
-        return False
-
-
 def listing(data: bytes) -> str:
     """One line for each section that is loaded or says how to launch, with the sha256 of its content.
 
-    Left out: debug sections, string and symbol tables, and the tables that only serve the linker. Relocations
-    and launch attributes are written with the names of their symbols, whose numbers depend on how many debug
-    sections there are. `.nv.info` stays because it holds the register count, which no other section tells.
+    Left out: debug sections, string and symbol tables, the tables that only serve the linker, and the flags
+    of the header, in which a Blackwell cubin says that it has line tables (the text stages name the target).
+    Relocations and launch attributes are written with the names of their symbols, whose numbers depend on how
+    many debug sections there are. `.nv.info` stays because it holds the register count, which nothing else
+    tells. Raises ValueError when the file is damaged.
     """
     elf = Elf(data)
-    lines = [f"machine {elf.machine} flags {elf.flags:#x}"]
+    try:
+        return "".join(f"{line}\n" for line in [f"machine {elf.machine}", *_section_lines(elf)])
+    except (struct.error, IndexError, UnicodeDecodeError) as error:
+        raise ValueError(f"a damaged ELF file: {error}") from None
+
+
+def _section_lines(elf: Elf) -> Iterator[str]:
     for section in elf.sections:
         if section.flags & _ALLOC and section.type not in _LINKING:
             held = "reserved" if section.type == _NOBITS else hashlib.sha256(section.content).hexdigest()
-            lines.append(f"{section.name} {section.size} bytes {held}")
-            lines.extend(_relocations(elf, section.name))
+            yield f"{section.name} {section.size} bytes {held}"
+            yield from _relocation_lines(elf, section.name)
         elif section.name.startswith(".nv.info"):
-            lines.extend(f"{section.name} {line}" for line in attribute_lines(elf, section))
-    return "".join(f"{line}\n" for line in lines)
+            for kind, raw in attributes(section):
+                yield f"{section.name} {_NAMES.get(kind, f'{kind:#x}')} {_value(elf, kind, raw)}"
 
 
-# The attributes whose values begin with the index of a symbol, by the names that `cuobjdump -elf` prints:
-# PARAM_CBANK, FRAME_SIZE, MIN_STACK_SIZE, MAX_STACK_SIZE, REGCOUNT; and EXTERNS, a list of indices.
-FRAME_SIZE, MIN_STACK_SIZE, REGCOUNT = 0x11, 0x12, 0x2F
-_OF_SYMBOL = {0x0A, FRAME_SIZE, MIN_STACK_SIZE, 0x23, REGCOUNT}
-_EXTERNS = 0x0F
+MIN_STACK_SIZE, REGCOUNT, _EXTERNS = 0x12, 0x2F, 0x0F
+# As `cuobjdump -elf` names them; what is not here is written as its number.
+_NAMES = {
+    0x0A: "PARAM_CBANK",
+    _EXTERNS: "EXTERNS",
+    0x10: "REQNTID",
+    0x11: "FRAME_SIZE",
+    MIN_STACK_SIZE: "MIN_STACK_SIZE",
+    0x17: "KPARAM_INFO",
+    0x19: "CBANK_PARAM_SIZE",
+    0x1B: "MAXREG_COUNT",
+    0x1C: "EXIT_INSTR_OFFSETS",
+    0x23: "MAX_STACK_SIZE",
+    REGCOUNT: "REGCOUNT",
+    0x36: "SW_WAR",
+    0x37: "CUDA_API_VERSION",
+}
+_OF_SYMBOL = {0x0A, 0x11, MIN_STACK_SIZE, 0x23, REGCOUNT}  # the value begins with the index of a symbol
 _SIZED = 4
 
 
@@ -132,23 +147,14 @@ def notes(section: Section) -> list[tuple[int, bytes]]:
     return found
 
 
-def attribute_lines(elf: Elf, section: Section) -> list[str]:
-    return [
-        f"attribute {attribute:#x} {_value(elf, attribute, raw)}" for attribute, raw in attributes(section)
-    ]
-
-
 def _value(elf: Elf, attribute: int, raw: bytes) -> str:
-    words = [int.from_bytes(raw[i : i + 4], "little") for i in range(0, len(raw), 4)]
-    named = len(words) if attribute == _EXTERNS else int(attribute in _OF_SYMBOL)
-    names = [
-        elf.symbols[word].name if word < len(elf.symbols) else f"symbol {word}" for word in words[:named]
-    ]
-    return " ".join([*names, raw[4 * named :].hex()])
+    """A value in hex, the indices of symbols at its start as the symbols' names."""
+    named = len(raw) // 4 if attribute == _EXTERNS else int(attribute in _OF_SYMBOL)
+    names = [elf.symbols[index].name for (index,) in struct.iter_unpack("<I", raw[: 4 * named])]
+    return " ".join([*names, raw[4 * named :].hex()]).rstrip()
 
 
-def _relocations(elf: Elf, target: str) -> list[str]:
-    lines = []
+def _relocation_lines(elf: Elf, target: str) -> Iterator[str]:
     for section in elf.sections:
         if section.name == f".rela{target}" and section.type == _RELA:
             entries = struct.iter_unpack("<QQq", section.content)
@@ -157,11 +163,8 @@ def _relocations(elf: Elf, target: str) -> list[str]:
         else:
             continue
         for offset, info, addend in entries:
-            symbol = elf.symbols[info >> 32]
-            lines.append(
-                f"{target} +{offset:#x} type {info & 0xFFFFFFFF} {symbol.name} {symbol.value:#x} {addend:+}"
-            )
-    return lines
+            symbol, kind = elf.symbols[info >> 32], info & 0xFFFFFFFF
+            yield f"{target} +{offset:#x} type {kind} {symbol.name} {symbol.value:#x} {addend:+}"
 
 
 def _sections(data: bytes) -> list[Section]:

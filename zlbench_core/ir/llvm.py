@@ -20,10 +20,11 @@ def readable_llvm(text: str) -> str:
     """Drop comments, `!dbg` attachments, debug records and debug nodes; number what metadata is left.
 
     Loop metadata names its source lines among its operands: those operands go, the loop's properties stay.
+    Named metadata is sorted: Triton 3.2 writes it in another order when there is debug information.
     """
     code, named, nodes = _split(_STRING_OR_COMMENT.sub(_keep_string, text))
     debug = {number for number, body in nodes.items() if _DEBUG_NODE.search(body)}
-    lines = code + [f"!{name} = {_without_operands(body, debug)}" for name, body in named]
+    lines = code + [f"!{name} = {_without_operands(body, debug)}" for name, body in sorted(named)]
     return _numbered(
         lines, {n: _without_operands(body, debug) for n, body in nodes.items() if n not in debug}
     )

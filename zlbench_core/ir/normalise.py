@@ -34,36 +34,30 @@ _READERS: tuple[tuple[str, re.Pattern[str], Callable[[str], str]], ...] = (
 _BY_STAGE = {"ttir": "mlir", "ttgir": "mlir", "llir": "llvm", "ptx": "ptx"}
 
 
-def kind_of(stage: str, data: bytes) -> str:
-    """The form of a stage: "elf", "llvm", "ptx", "gas", "mlir", "text", or "opaque" for any other binary.
-
-    The content decides and the stage's name only where it does not, because vendors name their stages freely.
-    """
-    if data.startswith(elf.MAGIC):
-        return "elf" if elf.is_readable(data) else "opaque"
-    try:
-        text = data.decode("utf-8")
-    except UnicodeDecodeError:
-        return "opaque"
-    found = next((kind for kind, pattern, _ in _READERS if pattern.search(text)), None)
-    return found or _BY_STAGE.get(stage, "text")
-
-
 def readable(stage: str, data: bytes) -> str:
     """The stage as text without locations; a binary as its sections, or as its size where it has none."""
-    kind = kind_of(stage, data)
-    if kind == "elf":
-        return elf.listing(data)
-    if kind == "opaque":
-        return f"{len(data)} bytes of {stage}\n"
-    text = data.decode("utf-8")
-    return next((read(text) for name, _, read in _READERS if name == kind), text)
+    _, text = _read(stage, data)
+    return f"{len(data)} bytes of {stage}\n" if text is None else text
 
 
 def normalise(stage: str, data: bytes) -> bytes:
     """The bytes by which two captures of a stage are equal or not. An opaque binary is compared whole."""
-    kind = kind_of(stage, data)
-    if kind == "opaque":
+    kind, text = _read(stage, data)
+    if text is None:
         return data
-    text = readable(stage, data)
     return (numbered_values(text) if kind == "mlir" else text).encode()
+
+
+def _read(stage: str, data: bytes) -> tuple[str, str | None]:
+    """The form of a stage and its readable text; ("opaque", None) for a binary of no known form.
+
+    The content decides the form, and the stage's name only where it does not: vendors name stages freely.
+    """
+    try:
+        if data.startswith(elf.MAGIC):
+            return "elf", elf.listing(data)
+        text = data.decode("utf-8")
+    except ValueError:
+        return "opaque", None
+    kind = next((kind for kind, pattern, _ in _READERS if pattern.search(text)), _BY_STAGE.get(stage, "text"))
+    return kind, next((read(text) for name, _, read in _READERS if name == kind), text)
