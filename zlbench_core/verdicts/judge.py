@@ -63,7 +63,7 @@ def _too_early(evidence: Evidence) -> Judgement | None:
         return Judgement(Verdict.UNDECIDED, f"{run} of at least {looks.at_least} rounds", looks.at_least)
     if evidence.rounds < fewest:
         detail = f"{evidence.rounds} of {run} rounds count; fewer than {fewest} can claim nothing"
-        return Judgement(Verdict.UNDECIDED, detail, run + fewest - evidence.rounds)
+        return Judgement(Verdict.UNDECIDED, detail, max(looks.last, run + fewest - evidence.rounds))
     if not looks.is_look(run):
         detail = f"{run} rounds lie between the looks at {looks.first} and {looks.last}"
         return Judgement(Verdict.UNDECIDED, detail, looks.last)

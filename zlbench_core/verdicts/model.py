@@ -83,6 +83,8 @@ class RowRounds:
         return sum(value is not None for value in self.log_ratios)
 
     def first_rounds(self, count: int) -> RowRounds:
+        if count >= len(self.log_ratios):
+            return self
         return replace(self, log_ratios=self.log_ratios[:count], spans=self.spans[:count])
 
 

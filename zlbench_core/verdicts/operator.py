@@ -10,7 +10,7 @@ from zlbench_core.errors import ConfigError, ReadError
 from zlbench_core.verdicts.evidence import gather
 from zlbench_core.verdicts.interval import delta_of, resolution
 from zlbench_core.verdicts.judge import judge
-from zlbench_core.verdicts.looks import Looks, minimum_rounds, plan_looks
+from zlbench_core.verdicts.looks import Looks, plan_looks
 from zlbench_core.verdicts.maxt import max_t_p
 from zlbench_core.verdicts.model import Evidence, OperatorVerdict, RowKey, RowRounds, RowVerdict, Verdict
 from zlbench_core.verdicts.rounds import combine, included_rows, row_weights
@@ -75,7 +75,7 @@ def _measured(
     seed: int,
 ) -> OperatorVerdict:
     rows = [row.first_rounds(looks.last) for row in rows]
-    kept, excluded = included_rows(rows, minimum_rounds(looks.alpha))
+    kept, excluded = included_rows(rows)
     if not kept:
         run = len(rows[0].log_ratios) if rows else 0
         detail = f"no row was measured on both sides in {run} rounds"

@@ -11,6 +11,7 @@ from zlbench_core.verdicts.model import RowKey, RowRounds
 from zlbench_core.verdicts.superblock import Superblock, log_centres, superblock_log_ratio
 
 SMALLEST_SPAN = 3  # superblocks below which a round has no slope
+ROW_SHARE = 0.75  # of the rounds of the best measured row, below which a row is left out
 
 
 def round_log_ratio(superblocks: Sequence[float | None]) -> float | None:
@@ -51,15 +52,17 @@ def row_rounds(
     return RowRounds(op, *key, y, t_a_ms, t_b_ms, batch, spans)
 
 
-def included_rows(rows: Sequence[RowRounds], fewest: int) -> tuple[tuple[RowRounds, ...], tuple[str, ...]]:
+def included_rows(rows: Sequence[RowRounds]) -> tuple[tuple[RowRounds, ...], tuple[str, ...]]:
     """The rows that speak for the operator, and a sentence for each row that does not.
 
-    A row measured in fewer than `fewest` rounds is left out by name. A round then counts for the operator
-    only when every row that is left was measured in it, so that all rounds compare the same set of rows.
-    Raises ReadError when rows disagree on the number of rounds, or when one row comes twice.
+    A row measured in fewer than three quarters of the rounds of the best measured row is left out by name. A
+    round then counts for the operator only when every row that is left was measured in it, so that all
+    rounds compare the same set of rows. Raises ReadError when rows disagree on the number of rounds, or when
+    one row comes twice.
     """
     _check_rows(rows)
-    kept = tuple(row for row in rows if row.counted and row.counted >= min(fewest, len(row.log_ratios)))
+    best = max((row.counted for row in rows), default=0)
+    kept = tuple(row for row in rows if row.counted and row.counted >= ROW_SHARE * best)
     left_out = tuple(
         f"{row.label}: measured on both sides in {row.counted} of {len(row.log_ratios)} rounds"
         for row in rows

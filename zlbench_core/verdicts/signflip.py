@@ -92,5 +92,5 @@ def _share_beyond(whole: np.ndarray, bound: float) -> float:
 def _all_sums(whole: np.ndarray) -> np.ndarray:
     sums = np.zeros(1)
     for value in whole:
-        sums = np.concatenate([sums + value, sums - value])
+        sums = np.add.outer((value, -value), sums).ravel()
     return sums
