@@ -15,6 +15,7 @@ class CpuBackend(VendorBackend):
     name = "cpu"
     aliases = ("host", "interpreter")
     torch_device = "cpu"
+    direct_flushes_l2 = False
     # Of both families of targets; what one target leaves is stages_for(target).
     ir_stages = ("ttir", "ttgir", "llir", "ptx", "amdgcn", "cubin", "hsaco")
 

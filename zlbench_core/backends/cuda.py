@@ -7,10 +7,11 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from zlbench_core.backends.base import DeviceInfo
 from zlbench_core.backends.errors_text import ErrorWords
-from zlbench_core.backends.process import torch_cuda_device
+from zlbench_core.backends.process import give_back_cuda_pool, torch_cuda_device
 from zlbench_core.backends.tools import cannot_enumerate, first_line, known, run_tool, whole_number
 from zlbench_core.backends.vendor import VendorBackend
 from zlbench_core.errors import DeviceError
@@ -71,6 +72,7 @@ class CudaBackend(VendorBackend):
     gems_vendor = "nvidia"
     supports_cuda_graph = True
     supports_mm_cluster_fix = True
+    upstream_graph_timer = True
     ir_stages = ("ttir", "ttgir", "llir", "ptx", "cubin")
     words = ErrorWords(
         environment=(
@@ -106,6 +108,9 @@ class CudaBackend(VendorBackend):
         from zlbench_core.backends.nvml import read_conditions
 
         return read_conditions(device)
+
+    def process_give_back_pool(self, pool: Any) -> None:
+        give_back_cuda_pool(pool)
 
     def process_device(self) -> dict[str, str | None]:
         return torch_cuda_device(self.driver_version())

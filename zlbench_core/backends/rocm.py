@@ -11,7 +11,7 @@ from typing import Any
 from zlbench_core.backends.base import DeviceInfo
 from zlbench_core.backends.errors_text import ErrorWords
 from zlbench_core.backends.masks import masked
-from zlbench_core.backends.process import torch_cuda_device
+from zlbench_core.backends.process import give_back_cuda_pool, torch_cuda_device
 from zlbench_core.backends.tools import cannot_enumerate, first_line, known, run_tool, whole_number
 from zlbench_core.backends.vendor import VendorBackend
 
@@ -114,6 +114,7 @@ class RocmBackend(VendorBackend):
     visibility_keys = ("HIP_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES")
     torch_device = "cuda"  # PyTorch for ROCm answers to the name "cuda"
     gems_vendor = "amd"
+    upstream_graph_timer = True  # torch.cuda on ROCm captures HIP graphs; used only where it is asked for
     ir_stages = ("ttir", "ttgir", "llir", "amdgcn", "hsaco")
     words = ErrorWords(environment=("no hip gpus are available", "no rocm-capable device is detected"))
 
@@ -137,6 +138,9 @@ class RocmBackend(VendorBackend):
 
     def driver_version(self) -> str | None:
         return first_line(MODULE_VERSION)
+
+    def process_give_back_pool(self, pool: Any) -> None:
+        give_back_cuda_pool(pool)
 
     def process_device(self) -> dict[str, str | None]:
         found = torch_cuda_device(self.driver_version())

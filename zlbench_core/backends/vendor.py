@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from zlbench_core.backends.base import ALL_VISIBILITY_KEYS, DeviceBackend, DeviceInfo
 from zlbench_core.backends.errors_text import ErrorWords, mentions
@@ -13,6 +14,8 @@ from zlbench_core.backends.resolving import find_device
 class VendorBackend(DeviceBackend):
     words = ErrorWords()
     own_timer: tuple[str, str] | None = None  # (module, function) of a timer that the vendor's Triton brings
+    upstream_graph_timer = False  # whether upstream's do_bench_cudagraph is written for this device
+    direct_flushes_l2 = True  # whether the driver's clear_cache empties a device cache
 
     def apply_visibility(self, env: Mapping[str, str], device: str | int) -> dict[str, str]:
         """A new environment in which only `device` is visible, in the form that `visibility_value` gives."""
@@ -35,6 +38,9 @@ class VendorBackend(DeviceBackend):
     def stages_for(self, target: str | None) -> tuple[str, ...]:
         """The IR stages that the compiler leaves for `target`, in the order of compilation."""
         return self.ir_stages
+
+    def process_give_back_pool(self, pool: Any) -> None:
+        """End and drop the memory pool of a graph whose capture failed; a no-op where torch offers no way."""
 
     def classify_capture_error(self, exc: BaseException) -> str:
         """The verdict on a failed capture: "fatal" over "poisoned" over "recoverable", on the whole chain.
