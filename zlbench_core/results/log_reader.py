@@ -17,7 +17,7 @@ from zlbench_core.results.log_report import LogReport
 from zlbench_core.results.rows import number_occurrences
 from zlbench_core.results.text import strip_ansi
 
-_TRACEBACK_STARTS = b"E_"
+_TRACEBACK_STARTS = b"E_\x1b"
 _SIZE_STARTS = b"0123456789N"
 _WORDS = (
     b"SUCCESS",

@@ -134,6 +134,13 @@ def test_a_locked_tuner_database_is_an_infrastructure_failure(make_run, session,
     assert [failure.kind for failure in result.failures].count("infrastructure") == 1
 
 
+@pytest.mark.parametrize("word", ["BENCHMARK_ENVIRONMENT_FAILURE", "BENCHMARK_DEVICE_FAULT"])
+def test_what_the_timer_blames_on_the_machine_is_an_infrastructure_failure(make_run, session, word):
+    log = session(f"{word} node=benchmark/test_mm.py::test_mm row=3: no device\n", "1 failed in 1.00s")
+    failure = read_run(make_run(log=log)).failures[0]
+    assert (failure.kind, failure.message.split(" ", 1)[0]) == ("infrastructure", word)
+
+
 def test_a_marker_concerns_the_rows_of_the_next_table(make_run, session, block):
     log = session(block() + f"{DIRECT} op=bmm\n" + block(op="bmm") + block(op="add"))
     result = read_run(make_run(log=log))
