@@ -1,0 +1,131 @@
+"""Stand-ins for what needs a GPU or a library: a jit function, a timer, a library's tuner and entry."""
+
+from __future__ import annotations
+
+import inspect
+import math
+from collections.abc import Callable
+from typing import Any
+
+import triton
+from triton.runtime.autotuner import Autotuner
+from triton.runtime.jit import KernelInterface
+
+
+class FakeJit:
+    """What a JITFunction is to a tuner: source, function, run. Launches and compilations are kept."""
+
+    def __init__(self, fn: Callable[..., Any], body: Callable[..., Any] | None = None) -> None:
+        self.fn = fn
+        self.src = inspect.getsource(fn)
+        self.body = body
+        self.launches: list[dict[str, Any]] = []
+        self.compiled: list[dict[str, Any]] = []
+
+    def run(self, *args: Any, grid: Any, warmup: bool, **meta: Any) -> str:
+        if warmup:
+            self.compiled.append(meta)
+        else:
+            self.launches.append(meta)
+            if self.body is not None:
+                self.body(*args, **meta)
+        return "kernel"
+
+
+def scale(x: Any, n: int, BLOCK: int) -> None:
+    pass
+
+
+def config(block: int, num_warps: int = 4, pre_hook: Any = None) -> triton.Config:
+    return triton.Config({"BLOCK": block}, num_warps=num_warps, pre_hook=pre_hook)
+
+
+class FakeBench:
+    """A do_bench that calls the kernel and answers from a table, by the BLOCK that reached the kernel."""
+
+    def __init__(self, jit: FakeJit, times_ms: dict[int, float]) -> None:
+        self.jit = jit
+        self.times_ms = times_ms
+        self.asked: list[int] = []
+
+    def __call__(self, kernel_call: Callable[[], None], quantiles: Any) -> list[float]:
+        kernel_call()
+        block = self.jit.launches[-1]["BLOCK"]
+        self.asked.append(block)
+        time_ms = self.times_ms[block]
+        return [time_ms, time_ms * 0.999, time_ms * 1.001] if math.isfinite(time_ms) else [time_ms] * 3
+
+
+class LibraryTuner(Autotuner):
+    """A library's tuner with a run of its own, a persistent cache and a per-config benchmark cache."""
+
+    def __init__(self, *args: Any, store: dict[Any, Any] | None = None, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.cache = {} if store is None else store
+        self.benchmarks: dict[Any, list[float]] = {}
+        self.benchmark_cache_hit_count = 0
+
+    def get_key(self, args: dict[str, Any]) -> tuple[Any, ...]:
+        return tuple(math.ceil(args[name] / 32) * 32 for name in self.keys)
+
+    def run(self, *args: Any, **kwargs: Any) -> Any:
+        self.benchmark_cache_hit_count = 0
+        self.nargs = dict(zip(self.arg_names, args, strict=False))
+        if len(self.configs) > 1:
+            key = self.get_key({**self.nargs, **kwargs})
+            if key not in self.cache:
+                timings = {one: self._timing(one, args, kwargs) for one in self.prune_configs(kwargs)}
+                self.cache[key] = min(timings, key=timings.get)
+                self.configs_timings = timings
+            chosen = self.cache[key]
+        else:
+            chosen = self.configs[0]
+        self.best_config = chosen
+        if chosen.pre_hook is not None:
+            chosen.pre_hook({**self.nargs, **kwargs, **chosen.all_kwargs()})
+        return self.fn.run(*args, **kwargs, **chosen.all_kwargs())
+
+    def _timing(self, one: triton.Config, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[float]:
+        if one in self.benchmarks:
+            self.benchmark_cache_hit_count += 1
+            return self.benchmarks[one]
+        self.benchmarks[one] = self._bench(*args, config=one, **kwargs)
+        return self.benchmarks[one]
+
+
+class LibraryEntry(KernelInterface):
+    """A library's entry: from the second launch on, the compiled kernel is launched without the tuner."""
+
+    def __init__(self, fn: Any) -> None:
+        self.fn = fn
+        self.kernels: dict[Any, tuple[Any, dict[str, Any]]] = {}
+
+    def run(self, *args: Any, **kwargs: Any) -> tuple[Any, dict[str, Any]]:
+        key = tuple(args[1:])
+        if key not in self.kernels:
+            kernel = self.fn.run(*args, **kwargs)
+            chosen = self.fn.best_config
+            constants = {"num_warps": chosen.num_warps, "num_stages": chosen.num_stages, **chosen.kwargs}
+            self.kernels[key] = (kernel, constants)
+        return self.kernels[key]
+
+
+def make_tuner(
+    times_ms: dict[int, float],
+    *,
+    cls: type = Autotuner,
+    configs: list[triton.Config] | None = None,
+    body: Callable[..., Any] | None = None,
+    kernel: Callable[..., Any] = scale,
+    **options: Any,
+) -> Any:
+    """A tuner over one config per entry of `times_ms`, timed by a FakeBench that is its `do_bench`."""
+    jit = FakeJit(kernel, body)
+    configs = configs or [config(block) for block in times_ms]
+    bench = FakeBench(jit, times_ms)
+    defaults: dict[str, Any] = {"reset_to_zero": None, "restore_value": None}
+    return cls(jit, ["x", "n", "BLOCK"], configs, ["n"], do_bench=bench, **{**defaults, **options})
+
+
+def launch(tuner: Any, x: Any, n: int) -> Any:
+    return tuner.run(x, n, grid=(1,), warmup=False)

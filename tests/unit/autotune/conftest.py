@@ -1,0 +1,45 @@
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+from zlbench_core.autotune.pins import Pins
+from zlbench_core.autotune.record_mode import RecordMode
+from zlbench_core.autotune.recorder import Recorder
+from zlbench_core.autotune.records import Entry
+from zlbench_core.autotune.replay_mode import ReplayMode
+from zlbench_core.autotune.tuners import Patches
+
+
+@pytest.fixture
+def patches() -> Iterator[Patches]:
+    patches = Patches()
+    yield patches
+    patches.undo()
+
+
+@pytest.fixture
+def record(patches: Patches) -> Callable[..., Recorder]:
+    """Start recording; the recorder writes into a folder when one is given."""
+
+    def start(folder: Any = None, **options: Any) -> Recorder:
+        recorder = Recorder(folder, "cuda")
+        RecordMode(recorder, **options).patch(patches)
+        return recorder
+
+    return start
+
+
+@pytest.fixture
+def replay(patches: Patches) -> Callable[[list[Entry]], ReplayMode]:
+    """End whatever was patched, then replay these entries."""
+
+    def start(entries: list[Entry]) -> ReplayMode:
+        patches.undo()
+        mode = ReplayMode(Pins(entries, None, "0" * 64))
+        mode.patch(patches)
+        return mode
+
+    return start

@@ -1,0 +1,173 @@
+"""Merge the shards of a record sweep into one pins folder, or discard the sweep whole and say why."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from zlbench_core.autotune.configs import describe
+from zlbench_core.autotune.coverage import coverage_gap, shapes_digest
+from zlbench_core.autotune.pins import publish_pins, withdraw_pins
+from zlbench_core.autotune.records import SCHEMA_VERSION, Entry, EntryId, Records, read_records
+from zlbench_core.errors import IdentityError, PinsError
+from zlbench_core.files import write_json
+from zlbench_core.identity import load_identity
+
+DISCARDED_NAME = "discarded.json"
+SHARED_BY_ALL = ("backend", "device", "provider", "bench_level", "tuner_cache")
+COMPILER_FIELDS = ("torch", "triton", "triton_build")
+
+
+@dataclass(frozen=True)
+class MergeResult:
+    published: bool
+    pins_dir: Path
+    reason: str | None  # why the sweep was discarded, one line
+    keys: int = 0
+    kernels: int = 0
+
+
+class _Discard(Exception):
+    """A sweep that must not be published; the text is the reason."""
+
+
+def merge_shards(
+    shard_dirs: Sequence[Path | str],
+    pins_dir: Path | str,
+    *,
+    identities: Sequence[Mapping[str, Any]] | None = None,
+) -> MergeResult:
+    """Publish `pins_dir` from all shards, or discard the sweep: then `discarded.json` beside `pins_dir` holds
+    the reason, no pins are left there (older ones neither), and the shards' folders are as they were.
+
+    `identities` are the shards' run identities in order; None reads them from the shards' folders.
+    """
+    folders, pins_dir = [Path(one) for one in shard_dirs], Path(pins_dir)
+    discarded = pins_dir.parent / DISCARDED_NAME
+    try:
+        known = _identities(folders) if identities is None else list(identities)
+        shards = _read(folders, known)
+        entries = _union(folders, shards)
+    except (_Discard, PinsError, IdentityError) as error:
+        reason = " ".join(str(error).split())
+        withdraw_pins(pins_dir)
+        shards_named = [str(folder) for folder in folders]
+        write_json(discarded, {"schema_version": SCHEMA_VERSION, "reason": reason, "shards": shards_named})
+        return MergeResult(False, pins_dir, reason)
+    publish_pins(pins_dir, entries, _meta(folders, known[0], shards, entries))
+    discarded.unlink(missing_ok=True)
+    return MergeResult(True, pins_dir, None, len(entries), len({entry.kernel_id for entry in entries}))
+
+
+def _identities(folders: Sequence[Path]) -> list[dict[str, Any]]:
+    return [load_identity(folder) for folder in folders]
+
+
+def _read(folders: Sequence[Path], identities: Sequence[Mapping[str, Any]]) -> list[Records]:
+    if not folders or len(folders) != len(identities):
+        raise _Discard(f"{len(folders)} shards with {len(identities)} identities")
+    for folder, identity in zip(folders, identities, strict=True):
+        _check_ended(folder, identity)
+    for name in (*SHARED_BY_ALL, "environment"):
+        _check_same(name, folders, identities)
+    shards = [read_records(folder) for folder in folders]
+    for folder, records, identity in zip(folders, shards, identities, strict=True):
+        _check_records(folder, records, identity)
+    gap = coverage_gap([records.plan for records in shards])
+    if gap is not None:
+        raise _Discard(f"hole in coverage: {gap}")
+    return shards
+
+
+def _check_ended(folder: Path, identity: Mapping[str, Any]) -> None:
+    status, code = identity.get("status"), identity.get("pytest_exit")
+    if status != "complete" or code != 0:
+        raise _Discard(f"{folder.name} ended with status {status!r} and pytest exit {code!r}")
+
+
+def _check_same(name: str, folders: Sequence[Path], identities: Sequence[Mapping[str, Any]]) -> None:
+    values = [_comparable(name, identity) for identity in identities]
+    for folder, value in zip(folders, values, strict=True):
+        if value != values[0]:
+            raise _Discard(f"{folder.name} has {name} {value!r}, {folders[0].name} {values[0]!r}")
+
+
+def _comparable(name: str, identity: Mapping[str, Any]) -> Any:
+    if name != "environment":
+        return identity.get(name)
+    return {**_compiler(identity), "provider_commit": _provider_commit(identity)}
+
+
+def _check_records(folder: Path, records: Records, identity: Mapping[str, Any]) -> None:
+    if records.status != "complete":
+        raise _Discard(f"{folder.name} wrote only {records.status} records")
+    if str(identity.get("tuner_cache", "")).startswith("shared"):
+        return
+    for entry in records.entries:
+        if entry.from_cache:
+            raise _Discard(
+                f"{folder.name} did not tune {entry.kernel} key {entry.key!r}: a persistent cache answered"
+            )
+
+
+def _union(folders: Sequence[Path], shards: Sequence[Records]) -> list[Entry]:
+    union: dict[EntryId, tuple[Path, Entry]] = {}
+    for folder, records in zip(folders, shards, strict=True):
+        for entry in records.entries:
+            if entry.id not in union:
+                union[entry.id] = (folder, entry)
+                continue
+            first_folder, first = union[entry.id]
+            union[entry.id] = (first_folder, _agreed(first_folder, first, folder, entry))
+    return [entry for _, entry in union.values()]
+
+
+def _agreed(first_folder: Path, first: Entry, folder: Path, entry: Entry) -> Entry:
+    """The first shard's entry, when the other's winner is the same or within noise of it."""
+    if entry.winner == first.winner:
+        return first
+    if entry.winner is None or first.winner is None or not _tied(first, entry):
+        raise _Discard(
+            f"{first_folder.name} and {folder.name} disagree on {entry.kernel} key {entry.key!r}:"
+            f" ({describe(first.winner)}) against ({describe(entry.winner)})"
+        )
+    if any(one["config"] == entry.winner for one in first.near_ties):
+        return first
+    return replace(first, near_ties=[*first.near_ties, {"config": entry.winner, "ms": entry.winner_ms}])
+
+
+def _tied(first: Entry, second: Entry) -> bool:
+    return any(one["config"] == second.winner for one in first.near_ties) or any(
+        one["config"] == first.winner for one in second.near_ties
+    )
+
+
+def _meta(
+    folders: Sequence[Path], identity: Mapping[str, Any], shards: Sequence[Records], entries: Sequence[Entry]
+) -> dict[str, Any]:
+    return {
+        "backend": identity.get("backend"),
+        "device": identity.get("device"),
+        "compiler": _compiler(identity),
+        "provider": identity.get("provider"),
+        "provider_commit": _provider_commit(identity),
+        "level": identity.get("bench_level"),
+        "shapes_digest": shapes_digest(shards[0].plan),
+        "coverage": {"keys": len(entries), "kernels": len({entry.kernel_id for entry in entries})},
+        "near_ties": sum(bool(entry.near_ties) for entry in entries),
+        "from_cache": sum(entry.from_cache for entry in entries),
+        "no_valid_config": sum(entry.winner is None for entry in entries),
+        "source_shards": [folder.name for folder in folders],
+    }
+
+
+def _compiler(identity: Mapping[str, Any]) -> dict[str, Any]:
+    environment = identity.get("environment") or {}
+    return {name: environment.get(name) for name in COMPILER_FIELDS}
+
+
+def _provider_commit(identity: Mapping[str, Any]) -> Any:
+    environment = identity.get("environment") or {}
+    return identity.get("provider_commit", environment.get("provider_commit"))

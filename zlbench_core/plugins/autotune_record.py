@@ -1,0 +1,118 @@
+"""pytest plugin: record what the tuners choose, or replay what was recorded.
+
+It also splits a benchmark's items over shards while recording, and compiles every config of every tuner when
+nothing is to be measured.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, Protocol
+
+import pytest
+
+from zlbench_core.autotune.pins import Pins, load_pins, read_meta
+from zlbench_core.autotune.record_mode import RecordMode
+from zlbench_core.autotune.recorder import Recorder
+from zlbench_core.autotune.replay_mode import ReplayMode
+from zlbench_core.autotune.tuners import Patches
+from zlbench_core.errors import PinsError, UnknownBackendError
+from zlbench_core.identity import identity_path, update_identity
+from zlbench_core.run_env import AUTOTUNE_MODES, REPLAY_FROM, RunEnv
+
+
+class Mode(Protocol):
+    name: str
+
+    def patch(self, patches: Patches) -> None: ...
+
+    def finish(self, *, complete: bool) -> dict[str, Any]:
+        """End the run and return the identity's fields."""
+
+
+class Off:
+    """The tuners are left alone."""
+
+    name = "off"
+
+    def patch(self, patches: Patches) -> None:
+        pass
+
+    def finish(self, *, complete: bool) -> dict[str, Any]:
+        return {}
+
+
+def make_mode(env: RunEnv) -> Mode:
+    """What this process was asked for. Raises PinsError when the pins cannot be used here."""
+    if env.autotune_mode not in AUTOTUNE_MODES:
+        allowed = ", ".join(AUTOTUNE_MODES)
+        raise pytest.UsageError(f"ZL_AUTOTUNE_MODE is {env.autotune_mode!r}; one of {allowed} is expected")
+    if env.autotune_mode == "replay":
+        return ReplayMode(_pins_for_replay(env))
+    if env.autotune_mode == "record":
+        if not env.measure:
+            raise pytest.UsageError("ZL_AUTOTUNE_MODE=record needs timing; ZL_MEASURE=0 forbids it")
+        recorder = Recorder(env.out_dir, env.backend)
+        recorder.write()  # from now on, a process that dies leaves "partial" behind
+        return RecordMode(recorder, env.shard)
+    return Off()
+
+
+def _pins_for_replay(env: RunEnv) -> Pins:
+    if env.replay_from is None:
+        raise PinsError(f"ZL_AUTOTUNE_MODE=replay needs {REPLAY_FROM}, a pins folder")
+    pins = load_pins(env.replay_from, require_meta=False)
+    if not _replay_backend_ok(env.replay_from, env.backend):
+        recorded = (pins.meta or {}).get("backend")
+        raise PinsError(
+            f"{env.replay_from} was recorded on backend {recorded!r}; this run is on {env.backend!r}"
+        )
+    return pins
+
+
+def _replay_backend_ok(folder: Path | str, backend: str | None = None) -> bool:
+    """Whether pins may be replayed on `backend` (None: the one this process was asked for).
+
+    Pins that do not say where they are from are taken; a backend's aliases are the backend.
+    """
+    from zlbench_core.backends import normalize_backend_name
+
+    meta = read_meta(Path(folder), required=False)
+    if meta is None or meta.get("backend") is None:
+        return True
+    here = RunEnv.read().backend if backend is None else backend
+    try:
+        return normalize_backend_name(meta["backend"]) == normalize_backend_name(here)
+    except UnknownBackendError:
+        return False
+
+
+class AutotunePlugin:
+    def __init__(self, env: RunEnv, mode: Mode) -> None:
+        self.env = env
+        self.mode = mode
+        self.patches = Patches()
+
+    def pytest_collection_finish(self) -> None:
+        self.mode.patch(self.patches)
+
+    def pytest_runtest_setup(self) -> None:
+        # A test's fixtures may have imported the library whose tuners these are.
+        self.mode.patch(self.patches)
+
+    def pytest_sessionfinish(self, exitstatus: int) -> None:
+        fields = self.mode.finish(complete=int(exitstatus) == 0)
+        if self.env.out_dir is not None and identity_path(self.env.out_dir).exists():
+            update_identity(self.env.out_dir, autotune_mode=self.mode.name, **fields)
+
+    def pytest_unconfigure(self) -> None:
+        self.patches.undo()
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    env = RunEnv.read()
+    try:
+        mode = make_mode(env)
+    except PinsError as error:
+        raise pytest.UsageError(str(error)) from None
+    config.pluginmanager.register(AutotunePlugin(env, mode), "zlbench-autotune")
