@@ -174,7 +174,7 @@ def test_the_timed_calls_tell_which_rows_fell_back(make_run, session, block):
 
 def test_rows_that_were_printed_are_found_by_their_rounded_values(make_run, session, block):
     folder = make_run(log=session(f"{DIRECT}\n" + block(rows=[("[1]", 0.2, 0.1), ("[2]", 0.4, 0.3)])))
-    calls = [(0.2000004, None), (0.0999996, "refused"), (0.3999999, None), (0.3, None)]
+    calls = [(0.2000004, None), (0.0999996, "refused"), (0.3999999, None), (0.3000001, None)]
     (folder / "samples.jsonl").write_text(samples_of(*calls))
     assert {key[3]: markers for key, markers in read_run(folder).row_markers.items()} == {"[1]": (DIRECT,)}
 
