@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from zlbench_core.autotune.compile_ahead import Ahead, Settings
 from zlbench_core.autotune.recorder import Recorder, RecordingCache, Tuning
 from zlbench_core.autotune.shards import Sharding
 from zlbench_core.autotune.tuners import Patches, tuner_classes
@@ -12,8 +13,11 @@ from zlbench_core.autotune.tuners import Patches, tuner_classes
 class RecordMode:
     name = "record"
 
-    def __init__(self, recorder: Recorder, shard: tuple[int, int] = (0, 1)) -> None:
+    def __init__(
+        self, recorder: Recorder, shard: tuple[int, int] = (0, 1), ahead: Ahead | None = None
+    ) -> None:
         self.recorder = recorder
+        self.ahead = ahead or Ahead(Settings.read())
         self.sharding = Sharding(shard, recorder.plan)
         self._tunings: dict[int, Tuning] = {}
 
@@ -47,12 +51,13 @@ class RecordMode:
 
     def _wrap_prune(self, original: Any) -> Any:
         def prune_configs(tuner: Any, *args: Any, **kwargs: Any) -> Any:
-            configs = original(tuner, *args, **kwargs)
+            configs = list(original(tuner, *args, **kwargs))
             tuning = self._tunings.get(id(tuner))
             if tuning is None:
                 return configs
-            tuning.configs = list(configs)
-            return tuning.configs
+            tuning.configs = configs
+            kept, tuning.dropped = self.ahead.prepare(tuner, tuning.args, tuning.kwargs, configs)
+            return kept
 
         return prune_configs
 

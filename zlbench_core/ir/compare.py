@@ -10,7 +10,7 @@ from itertools import zip_longest
 from pathlib import Path
 
 from zlbench_core.errors import ArchiveError
-from zlbench_core.ir.archive import Archive, Variant, in_order, read_archive
+from zlbench_core.ir.archive import INDEX, Archive, Variant, in_order, read_archive
 
 IDENTICAL, DIFFERENT, UNKNOWN = "identical", "different", "unknown"
 
@@ -98,7 +98,7 @@ def compare_archives(a_dirs: Sequence[Path | str], b_dirs: Sequence[Path | str])
     except ArchiveError as error:
         return GateResult(UNKNOWN, str(error))
     digests = tuple(
-        (str(archive.path / "index.json"), archive.digest) for side in sides.values() for archive in side
+        (str(archive.path / INDEX), archive.digest) for side in sides.values() for archive in side
     )
     empty = [side for side, archives in sides.items() if not any(archive.variants for archive in archives)]
     if empty:

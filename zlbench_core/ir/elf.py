@@ -27,7 +27,6 @@ class Section:
     flags: int
     size: int
     link: int
-    info: int
     content: bytes  # empty for a section that only reserves memory
 
 
@@ -178,9 +177,9 @@ def _sections(data: bytes) -> list[Section]:
 
 
 def _section(header: tuple[int, ...], names: bytes, data: bytes) -> Section:
-    name, kind, flags, _, start, size, link, info, _, _ = header
+    name, kind, flags, _, start, size, link, *_ = header
     content = b"" if kind == _NOBITS else data[start : start + size]
-    return Section(_string(names, name), kind, flags, size, link, info, content)
+    return Section(_string(names, name), kind, flags, size, link, content)
 
 
 def _string(table: bytes, offset: int) -> str:

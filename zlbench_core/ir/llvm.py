@@ -25,9 +25,7 @@ def readable_llvm(text: str) -> str:
     code, named, nodes = _split(_STRING_OR_COMMENT.sub(_keep_string, text))
     debug = {number for number, body in nodes.items() if _DEBUG_NODE.search(body)}
     lines = code + [f"!{name} = {_without_operands(body, debug)}" for name, body in sorted(named)]
-    return _numbered(
-        lines, {n: _without_operands(body, debug) for n, body in nodes.items() if n not in debug}
-    )
+    return _numbered(lines, {n: _without_operands(body, debug) for n, body in nodes.items()})
 
 
 def _keep_string(match: re.Match[str]) -> str:

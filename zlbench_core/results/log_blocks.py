@@ -31,12 +31,15 @@ class BlockReader:
         return self.header is not None and self.header.size_first
 
     def feed(self, line: str, cut: bool) -> bool:
-        return self._record(line) or self._title(line) or self._header(line) or self._row(line, cut)
+        return self._row(line, cut) or self._title(line) or self._header(line) or self._record(line)
 
     def see_markers(self, line: str, in_traceback: bool) -> None:
         """Count the marker words. Tracebacks repeat what was printed: there a marker counts once at most."""
         markers = self.report.markers
-        for marker in dict.fromkeys(_MARKER.findall(line[:MAX_MARKER_CHARS])):
+        found = (
+            _MARKER.findall(line[:MAX_MARKER_CHARS]) if "BENCHMARK_" in line or "AUTOTUNE_" in line else ()
+        )
+        for marker in dict.fromkeys(found):
             if marker in markers or len(markers) < MAX_LISTED:
                 markers[marker] = max(markers[marker], 1) if in_traceback else markers[marker] + 1
             if marker in FALLBACK_MARKERS and marker not in self.pending:

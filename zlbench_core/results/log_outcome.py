@@ -10,7 +10,8 @@ from zlbench_core.results.log_table import after_progress
 from zlbench_core.results.rows import Failure, PytestSummary
 from zlbench_core.results.text import one_line, printable
 
-DATABASE_LOCKED = "database is locked"
+DATABASE_LOCKED = "database is locked"  # the tuner's
+BLAMED_ON_THE_MACHINE = ("BENCHMARK_ENVIRONMENT_FAILURE", "BENCHMARK_DEVICE_FAULT")  # by the timing plugin
 FATAL_ERROR = "Fatal Python error"
 
 
@@ -37,6 +38,8 @@ class OutcomeReader:
         """Facts that stand anywhere: said once, by the line that says them first."""
         if DATABASE_LOCKED in line:
             self._fail_once(Failure("infrastructure", one_line(line)))
+        elif blamed := next((word for word in BLAMED_ON_THE_MACHINE if word in line), None):
+            self._fail_once(Failure("infrastructure", one_line(line[line.index(blamed) :])))
         elif line.startswith(FATAL_ERROR):
             self._fail_once(Failure("crash", one_line(line)))
 

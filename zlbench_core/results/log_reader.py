@@ -6,64 +6,82 @@ What cannot be read is named in the report's notes; only ReadError leaves this m
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 from zlbench_core.results.log_blocks import BlockReader
-from zlbench_core.results.log_lines import read_lines
+from zlbench_core.results.log_lines import read_blocks
 from zlbench_core.results.log_outcome import OutcomeReader
 from zlbench_core.results.log_pytest import MAX_CHARS, wrapper_exit
 from zlbench_core.results.log_report import LogReport
 from zlbench_core.results.rows import number_occurrences
 from zlbench_core.results.text import strip_ansi
 
-_TRACEBACK_STARTS = b"E_"
+_TRACEBACK_STARTS = b"E_\x1b"
 _SIZE_STARTS = b"0123456789N"
+_WORDS = (
+    b"SUCCESS",
+    b"FAILED",
+    b"Operator",
+    b"Latency (ms)",
+    b"===",
+    b" in ",  # "1 passed in 0.13s", which -q does not frame
+    b"BENCHMARK_",
+    b"AUTOTUNE_",
+    b"[INFO]",
+    b"ERROR",
+    b"SKIPPED",
+    b"Column mapping:",
+    b"database is locked",
+    b"Fatal Python error",
+)
+_INTERESTING = re.compile(b"|".join(map(re.escape, _WORDS))).search
 
 
 def read_log(path: Path | str) -> LogReport:
-    """Read a log, plain or .gz, line by line. Raises ReadError where it cannot be read or has no bounds."""
-    report = LogReport()
-    blocks, outcome = BlockReader(report), OutcomeReader(report)
-    last = b""
-    for number, (raw, cut) in enumerate(read_lines(path)):
-        if not raw:
-            continue
-        last = raw
+    """Read a log, plain or .gz, block by block. Raises ReadError where it cannot be read or has no bounds."""
+    reader = _LogReader()
+    for lines, cut in read_blocks(path):
+        reader.feed(lines, cut)
+    return reader.finish()
+
+
+class _LogReader:
+    def __init__(self) -> None:
+        self.report = LogReport()
+        self.blocks = BlockReader(self.report)
+        self.outcome = OutcomeReader(self.report)
+        self.number = 0
+        self.tail = b""
+
+    def feed(self, lines: bytes, cut: bool) -> None:
+        """Most blocks of a long log hold the tuner's lines alone: they are passed over as a whole."""
+        self.tail = lines[-MAX_CHARS:] if lines.strip() else self.tail
+        if not self._between_tables() or any(word in lines for word in _WORDS):
+            *whole, last = lines.split(b"\n")
+            for line in whole:
+                self._feed_line(line, False)
+            self._feed_line(last, cut)
+
+    def _between_tables(self) -> bool:
+        return not (self.outcome.in_traceback or self.blocks.size_first)
+
+    def _feed_line(self, raw: bytes, cut: bool) -> None:
+        self.number += 1
         first = raw[:1]
         if (
-            _interesting(raw)
-            or (outcome.in_traceback and first in _TRACEBACK_STARTS)
-            or (blocks.size_first and first in _SIZE_STARTS)
+            _INTERESTING(raw)
+            or (self.outcome.in_traceback and first in _TRACEBACK_STARTS)
+            or (self.blocks.size_first and first in _SIZE_STARTS)
         ):
             line = strip_ansi(raw.decode("utf-8", "backslashreplace"))
-            blocks.see_markers(line, outcome.in_traceback)
-            if not blocks.feed(line, cut):
-                outcome.feed(line, number)
-    return _finished(report, last)
+            self.blocks.see_markers(line, self.outcome.in_traceback)
+            if not self.blocks.feed(line, cut):
+                self.outcome.feed(line, self.number)
 
-
-def _interesting(raw: bytes) -> bool:
-    """A cheap first look: most lines of a log are the tuner's."""
-    return (
-        b"SUCCESS" in raw
-        or b"Operator" in raw
-        or b"FAILED" in raw
-        or b"Latency (ms)" in raw
-        or b"===" in raw
-        or b" in " in raw
-        or b"BENCHMARK_" in raw
-        or b"AUTOTUNE_" in raw
-        or b"[INFO]" in raw
-        or b"ERROR" in raw
-        or b"SKIPPED" in raw
-        or b"Column mapping:" in raw
-        or b"database is locked" in raw
-        or b"Fatal Python error" in raw
-    )
-
-
-def _finished(report: LogReport, last_line: bytes) -> LogReport:
-    report.table = number_occurrences(report.table)
-    report.records = number_occurrences(report.records)
-    report.exit_code = wrapper_exit(last_line[:MAX_CHARS].decode("utf-8", "backslashreplace"))
-    return report
+    def finish(self) -> LogReport:
+        last_line = self.tail.rstrip().rpartition(b"\n")[2]
+        self.report.exit_code = wrapper_exit(last_line.decode("utf-8", "backslashreplace"))
+        self.report.table = number_occurrences(self.report.table)
+        self.report.records = number_occurrences(self.report.records)
+        return self.report

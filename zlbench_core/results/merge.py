@@ -58,15 +58,19 @@ def _differences(block: BlockKey, exact: list[Row], printed: list[Row], name: st
 
 
 def _agree(exact: Row, printed: Row) -> bool:
-    return exact.status == printed.status and all(
-        _rounds_to(getattr(exact, field), getattr(printed, field), decimals)
-        for field, decimals in _DECIMALS.items()
-    )
+    if exact.status != printed.status:
+        return False
+    for field, decimals in _DECIMALS.items():
+        if not _rounds_to(getattr(exact, field), getattr(printed, field), decimals):
+            return False
+    return True
 
 
 def _rounds_to(exact: float | None, printed: float | None, decimals: int) -> bool:
     """What is too small to print reads 0.000 in the log, and is then as unknown as what is absent."""
+    if exact is printed:
+        return True
     half = 0.5 * 10.0**-decimals
     if exact is None or printed is None:
-        return exact is printed or (printed is None and exact is not None and exact <= half)
+        return printed is None and exact is not None and exact <= half
     return abs(exact - printed) <= half * 1.001 + 1e-9 * abs(exact)

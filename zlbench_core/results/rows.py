@@ -117,7 +117,7 @@ def positive(value: Any) -> float | None:
         number = float(value)
     except (TypeError, ValueError, OverflowError):
         return None
-    return number if math.isfinite(number) and number > 0 else None
+    return number if 0.0 < number < math.inf else None  # false for nan
 
 
 def number_occurrences(rows: Iterable[Row]) -> list[Row]:

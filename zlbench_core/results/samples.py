@@ -108,6 +108,6 @@ def _find(calls: Sequence[TimedCall], value: float | None, start: int, slack: fl
         return None
     for index in range(start, min(start + LOOK_AHEAD, len(calls))):
         known = calls[index].value_ms
-        if known is not None and abs(known - value) <= slack + 1e-9 * value:
+        if known is not None and abs(known - value) <= slack:
             return index
     return None

@@ -36,6 +36,7 @@ _WORDS = {
     "-inf": "-Infinity",
     "nan": "NaN",
 }
+_ENCODE = json.JSONEncoder(ensure_ascii=False, check_circular=False).encode
 _CLOSING = {"[": "]", "(": "]", "{": "}"}
 
 
@@ -43,7 +44,7 @@ def canonical_size(value: Any) -> str:
     """The size text of a shape detail that was read from JSON. None is `N/A`."""
     if value is None:
         return UNKNOWN_SIZE
-    return _bounded(json.dumps(value, ensure_ascii=False))
+    return _bounded(_ENCODE(value))
 
 
 @lru_cache(maxsize=65536)

@@ -1,13 +1,13 @@
 """How an operator's run ended: one word and the reason, from what the run left behind. Pure functions.
 
 ok        finished green, every asked dtype has rows with a latency
-partial   some rows are there, not all that were asked for
-failed    no row, and pytest or the suite says why
-crashed   the process died, or something that is not the operator's fault stopped it
-timeout   stopped by the time limit
 skipped   the suite skipped it
+partial   some rows are there, not all that were asked for
 no_data   green, and still nothing was measured
 no_pins   a replay in which no launch had a pin
+failed    no row, and pytest or the suite says why
+timeout   stopped by the time limit
+crashed   the process died, or something that is not the operator's fault stopped it
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from zlbench_core.results.rows import Failure, RunResult
 
 OK, PARTIAL, FAILED, CRASHED = "ok", "partial", "failed", "crashed"
 TIMEOUT, SKIPPED, NO_DATA, NO_PINS = "timeout", "skipped", "no_data", "no_pins"
-STATUSES = (OK, PARTIAL, FAILED, CRASHED, TIMEOUT, SKIPPED, NO_DATA, NO_PINS)
+STATUSES = (OK, SKIPPED, PARTIAL, NO_DATA, NO_PINS, FAILED, TIMEOUT, CRASHED)  # from best to worst
 
 _TIMEOUT_EXIT = 124  # what timeout(1) exits with, and the runner records
 _PYTEST_EXITS = {2: "interrupted", 3: "internal error of pytest", 4: "pytest could not start"}
-_NO_TESTS = 5
+_INTERRUPTED, _INTERNAL, _NO_TESTS = 2, 3, 5  # a file that does not import interrupts pytest too
 
 
 @dataclass(frozen=True)
@@ -68,7 +68,7 @@ def _stopped(result: RunResult, identity: Mapping[str, Any], exit_code: int | No
     for failure in result.failures:
         if failure.kind in ("crash", "infrastructure"):
             return OperatorStatus(CRASHED, f"{failure.kind}: {failure.message}")
-    if exit_code in (2, 3):
+    if exit_code == _INTERNAL or (exit_code == _INTERRUPTED and not result.failures):
         return OperatorStatus(CRASHED, f"{_PYTEST_EXITS[exit_code]} {_progress(result)}")
     if result.cut_off:
         return OperatorStatus(CRASHED, f"the log breaks off {_progress(result)}")

@@ -58,7 +58,7 @@ def ready(evidence: Evidence) -> bool:
 
 def _too_early(evidence: Evidence) -> Judgement | None:
     looks, run = evidence.looks, evidence.rounds_run
-    fewest = max(2, minimum_rounds(looks.alpha))
+    fewest = minimum_rounds(looks.alpha)
     if run < looks.at_least:
         return Judgement(Verdict.UNDECIDED, f"{run} of at least {looks.at_least} rounds", looks.at_least)
     if evidence.rounds < fewest:

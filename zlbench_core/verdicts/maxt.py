@@ -29,8 +29,8 @@ def max_t_p(log_ratios: np.ndarray, s0: np.ndarray, *, seed: int = 0) -> tuple[f
         return (sign_flip_p(log_ratios[~np.isnan(log_ratios)], seed=seed),)
     whole = quantise(np.nan_to_num(log_ratios[usable]))
     scale = _Scale(whole, counted[usable], s0[usable] / QUANTUM)
-    # The tolerance counts a tie as reached: p is never too small.
-    seen = scale.t(whole.sum(axis=1, keepdims=True))[:, 0] * (1 - 1e-9)
+    # A tie within the rounding of `quantise` counts as reached: p is never too small.
+    seen = scale.t(np.maximum(np.abs(whole.sum(axis=1, keepdims=True)) - rounds, 0.0))[:, 0]
     hits = np.zeros(len(seen), dtype=np.int64)
     for signs in sign_patterns(rounds, seed=seed):
         largest = scale.t(whole @ signs).max(axis=0)

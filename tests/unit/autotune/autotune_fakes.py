@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import inspect
 import math
+import os
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import triton
+from triton.runtime._async_compile import active_mode
 from triton.runtime.autotuner import Autotuner
+from triton.runtime.errors import OutOfResources
 from triton.runtime.jit import KernelInterface
 
 
@@ -117,10 +121,11 @@ def make_tuner(
     configs: list[triton.Config] | None = None,
     body: Callable[..., Any] | None = None,
     kernel: Callable[..., Any] = scale,
+    jit: FakeJit | None = None,
     **options: Any,
 ) -> Any:
     """A tuner over one config per entry of `times_ms`, timed by a FakeBench that is its `do_bench`."""
-    jit = FakeJit(kernel, body)
+    jit = jit or FakeJit(kernel, body)
     configs = configs or [config(block) for block in times_ms]
     bench = FakeBench(jit, times_ms)
     defaults: dict[str, Any] = {"reset_to_zero": None, "restore_value": None}
@@ -129,3 +134,95 @@ def make_tuner(
 
 def launch(tuner: Any, x: Any, n: int) -> Any:
     return tuner.run(x, n, grid=(1,), warmup=False)
+
+
+class AsyncJit(FakeJit):
+    """A FakeJit that compiles as JITFunction does: through the asynchronous mode where one is active.
+
+    A compilation leaves a file in `store`, which stands for the compiler's disk cache: its first line is the
+    process that compiled, and a later compilation of the same block is a hit.
+    """
+
+    def __init__(self, fn: Callable[..., Any], store: Path, broken: frozenset[int] = frozenset()) -> None:
+        super().__init__(fn)
+        self.store = store
+        self.broken = broken
+        self.ready: dict[int, Any] = {}
+        self.events: list[tuple[str, int]] = []
+
+    def run(self, *args: Any, grid: Any, warmup: bool, **meta: Any) -> Any:
+        block = meta["BLOCK"]
+        kernel = self.ready.get(block) or self._compile(block)
+        if not warmup:
+            if hasattr(kernel, "result"):
+                kernel.result()
+            self.launches.append(meta)
+            self.events.append(("launch", block))
+        return kernel
+
+    def _compile(self, block: int) -> Any:
+        mode = active_mode.get()
+        if mode is not None:
+            return mode.submit(block, lambda: self._build(block), lambda kernel: self._finish(block, kernel))
+        return self._finish(block, self._build(block))
+
+    def _build(self, block: int) -> str:
+        if block in self.broken:
+            raise OutOfResources(1, 0, "shared memory")
+        path = self.store / str(block)
+        if not path.exists():
+            path.write_text(str(os.getpid()))
+        return f"kernel {block}"
+
+    def _finish(self, block: int, kernel: str) -> str:
+        self.ready[block] = kernel
+        self.events.append(("compiled", block))
+        return kernel
+
+
+class FakeDevice:
+    """A device with a queue and a clock of its own: what is launched runs when the queue gets to it."""
+
+    def __init__(self, host_ms: float = 0.1, clear_ms: float = 0.07) -> None:
+        self.host_ms, self.clear_ms = host_ms, clear_ms
+        self.now_ms = 0.0  # the host's clock
+        self.busy_until_ms = 0.0
+        self.launched = 0
+        self.warm = False
+
+    def run(self, host_ms: float, device_ms: float) -> None:
+        self.now_ms += host_ms
+        self.busy_until_ms = max(self.busy_until_ms, self.now_ms) + device_ms
+
+    def kernel(self, time_ms: float, cold_factor: float = 1.0) -> Callable[[], None]:
+        def launch() -> None:
+            self.launched += 1
+            self.run(self.host_ms, time_ms if self.warm else time_ms * cold_factor)
+            self.warm = True
+
+        return launch
+
+    def clear(self) -> None:
+        self.warm = False
+        self.run(0.005, self.clear_ms)
+
+    def clock(self) -> float:
+        return self.now_ms / 1e3
+
+    def synchronize(self) -> None:
+        self.now_ms = max(self.now_ms, self.busy_until_ms)
+
+    def Event(self, enable_timing: bool) -> FakeEvent:
+        return FakeEvent(self)
+
+
+class FakeEvent:
+    def __init__(self, device: FakeDevice) -> None:
+        self.device = device
+        self.at_ms = 0.0
+
+    def record(self) -> None:
+        self.at_ms = max(self.device.busy_until_ms, self.device.now_ms)
+
+    def elapsed_time(self, end: FakeEvent) -> float:
+        return end.at_ms - self.at_ms

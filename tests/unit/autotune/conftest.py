@@ -22,9 +22,10 @@ def patches() -> Iterator[Patches]:
 
 @pytest.fixture
 def record(patches: Patches) -> Callable[..., Recorder]:
-    """Start recording; the recorder writes into a folder when one is given."""
+    """End whatever was patched, then record; into a folder when one is given."""
 
     def start(folder: Any = None, **options: Any) -> Recorder:
+        patches.undo()
         recorder = Recorder(folder, "cuda")
         RecordMode(recorder, **options).patch(patches)
         return recorder

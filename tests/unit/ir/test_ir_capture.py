@@ -99,3 +99,9 @@ writer.finish()
     (variant,) = read_archive(tmp_path).variants
     assert set(variant.stages) == {"ttir", "ttgir", "llir", "ptx", "cubin"}
     assert variant.missing == ()
+
+
+def test_a_side_needs_no_package_but_its_own_to_be_archived() -> None:
+    """`-S` hides site-packages: a device vendor's Python has torch and triton there and nothing of ours."""
+    done = run_python("-S", "-c", "import zlbench_core.ir.capture, zlbench_core.ir.writer", env=clean_env())
+    assert done.returncode == 0, done.stderr

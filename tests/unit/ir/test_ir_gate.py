@@ -84,6 +84,15 @@ def test_the_earliest_stage_over_all_variants_is_named(archive: Archive) -> None
     assert result.counts == {"compared": 3, "identical": 1, "different": 2, "only_in_a": 0, "only_in_b": 0}
 
 
+def test_a_lone_binary_does_not_make_its_stage_the_earliest(archive: Archive) -> None:
+    lone, full = {"cubin": b"\x02\xff"}, stages(ttir="c", cubin=b"\x02\xff")
+    a, b = (
+        archive("a", {"add": lone, "mul": stages()}),
+        archive("b", {"add": {"cubin": b"\x03\xff"}, "mul": full}),
+    )
+    assert compare_archives([a], [b]).first_stage == "ttir"
+
+
 def test_a_stage_may_differ_and_the_binary_not(archive: Archive) -> None:
     result = compare_archives([archive("a", {"add": stages()})], [archive("b", {"add": stages(ttir="c")})])
     assert result.pairs[0].differing == ["ttir"]

@@ -44,6 +44,7 @@ def test_a_string_that_looks_like_a_location_is_kept() -> None:
     text = readable("ttgir", ttgir())
     assert '"loc(kept)"' in text
     assert text.count("loc(") == 1
+    assert "    %pid = tt.get_program_id x : i32\n" in text
     assert "/a/x.py" not in text
 
 

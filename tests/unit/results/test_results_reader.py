@@ -134,6 +134,13 @@ def test_a_locked_tuner_database_is_an_infrastructure_failure(make_run, session,
     assert [failure.kind for failure in result.failures].count("infrastructure") == 1
 
 
+@pytest.mark.parametrize("word", ["BENCHMARK_ENVIRONMENT_FAILURE", "BENCHMARK_DEVICE_FAULT"])
+def test_what_the_timer_blames_on_the_machine_is_an_infrastructure_failure(make_run, session, word):
+    log = session(f"{word} node=benchmark/test_mm.py::test_mm row=3: no device\n", "1 failed in 1.00s")
+    failure = read_run(make_run(log=log)).failures[0]
+    assert (failure.kind, failure.message.split(" ", 1)[0]) == ("infrastructure", word)
+
+
 def test_a_marker_concerns_the_rows_of_the_next_table(make_run, session, block):
     log = session(block() + f"{DIRECT} op=bmm\n" + block(op="bmm") + block(op="add"))
     result = read_run(make_run(log=log))
@@ -163,6 +170,13 @@ def test_the_timed_calls_tell_which_rows_fell_back(make_run, session, block):
     (folder / "samples.jsonl").write_text(samples_of(*calls, (0.4, None), (0.3, None)))
     result = read_run(folder)
     assert [result.row_markers[row.key] for row in result.rows] == [(REPLAY,), (REPLAY, DIRECT), (REPLAY,)]
+
+
+def test_rows_that_were_printed_are_found_by_their_rounded_values(make_run, session, block):
+    folder = make_run(log=session(f"{DIRECT}\n" + block(rows=[("[1]", 0.2, 0.1), ("[2]", 0.4, 0.3)])))
+    calls = [(0.2000004, None), (0.0999996, "refused"), (0.3999999, None), (0.3000001, None)]
+    (folder / "samples.jsonl").write_text(samples_of(*calls))
+    assert {key[3]: markers for key, markers in read_run(folder).row_markers.items()} == {"[1]": (DIRECT,)}
 
 
 def test_samples_that_are_no_samples_are_a_read_error(make_run, session, block):

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from zlbench_core.results.rows import Failure, PytestSummary, Row, RunResult
-from zlbench_core.results.status import OperatorStatus, operator_status
+from zlbench_core.results.status import STATUSES, OperatorStatus, operator_status
 
 ROW = Row("mm", "torch.float16", "kernel", "core", "[[8]]", latency_base=0.2, latency=0.1, speedup=2.0)
 GREEN = RunResult(rows=(ROW,), pytest_summary=PytestSummary(passed=1))
@@ -62,6 +62,8 @@ LOCKED = Failure("infrastructure", "database is locked")
         (GREEN, {"pytest_exit": -11}, "crashed", "killed by signal 11 after 1 rows"),
         (GREEN, {"pytest_exit": 139}, "crashed", "killed by signal 11 after 1 rows"),
         (GREEN, {"pytest_exit": 3}, "crashed", "internal error of pytest"),
+        (GREEN, {"pytest_exit": 2}, "crashed", "interrupted after 1 rows"),
+        (replace(RED, rows=()), {"pytest_exit": 2}, "failed", "RuntimeError: boom"),
         (replace(GREEN, cut_off=True, pytest_summary=None), {}, "crashed", "the log breaks off after 1 rows"),
         (
             replace(RED, failures=(LOCKED, *RED.failures)),
@@ -83,6 +85,10 @@ def test_status_and_reason(result, identity, status, reason):
     found = operator_status(result, identity)
     assert found.status == status
     assert found.reason.startswith(reason)
+
+
+def test_statuses_stand_from_best_to_worst():
+    assert STATUSES == ("ok", "skipped", "partial", "no_data", "no_pins", "failed", "timeout", "crashed")
 
 
 def test_a_replay_without_a_single_pin_is_no_pins():

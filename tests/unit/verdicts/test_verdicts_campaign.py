@@ -7,7 +7,7 @@ import pytest
 from verdict_rows import STEADY_FASTER, STEADY_SLOWER, WOBBLE, decide, operator, row
 
 from zlbench_core.errors import ConfigError
-from zlbench_core.verdicts import Verdict, decide_campaign, plan_looks
+from zlbench_core.verdicts import Verdict, decide_campaign, minimum_rounds, plan_looks
 from zlbench_core.verdicts.multiplicity import adjust, benjamini_hochberg, holm, row_factor
 
 
@@ -49,8 +49,21 @@ def test_a_claim_at_six_rounds_does_not_survive_a_second_operator():
     assert claimed.verdict is Verdict.UNDECIDED
     assert claimed.adjusted_p == 0.0625
     assert "does not survive 2 operators" in claimed.detail
-    assert claimed.rounds_needed >= 7
+    assert claimed.rounds_needed == 12
     assert claimed.rows[0].verdict is Verdict.UNDECIDED
+
+
+def test_a_claim_that_did_not_survive_asks_for_rounds_that_could():
+    twelve = decide_campaign([operator("mm", STEADY_FASTER * 2), operator("add", WOBBLE * 2)]).operators[0]
+    assert (twelve.verdict, twelve.rounds_needed) == (Verdict.UNDECIDED, 13)
+    many = [operator("mm", STEADY_FASTER), *(operator(f"op{k}", WOBBLE) for k in range(999))]
+    assert decide_campaign(many).operators[0].rounds_needed == minimum_rounds(0.05 / 1000) == 16
+
+
+def test_an_operator_that_made_no_claim_has_none_to_lose():
+    campaign = decide_campaign([operator("mm", WOBBLE), operator("add", [0.02, -0.02] * 3)])
+    assert [one.verdict for one in campaign.operators] == [Verdict.SAME, Verdict.UNDECIDED]
+    assert not any("survive" in one.detail for one in campaign.operators)
 
 
 def test_a_claim_with_the_rounds_planned_for_the_family_survives():
@@ -73,6 +86,7 @@ def test_rows_of_an_operator_that_a_survey_did_not_select_claim_nothing():
     assert mixed.dissent == {"FASTER": 1, "SLOWER": 1}
     survey = decide_campaign([mixed], policy="survey").operators[0]
     assert (survey.verdict, survey.dissent) == (Verdict.SAME, {})
+    assert {one.adjusted_p for one in survey.rows} == {1.0}
     gate = decide_campaign([mixed], policy="gate").operators[0]
     assert gate.dissent == {"FASTER": 1, "SLOWER": 1}
 
@@ -103,6 +117,13 @@ def test_an_operator_without_rounds_is_part_of_the_family():
     assert campaign.family == 2
     assert verdicts_of(campaign) == {"mm": "UNDECIDED", "add": "UNDECIDED"}
     assert campaign.operators[1].adjusted_p == 1.0
+    survey = decide_campaign([operator("mm", STEADY_FASTER), decide(op="add")], policy="survey")
+    assert survey.operators[1].adjusted_p == 1.0
+
+
+def test_the_p_of_a_row_never_exceeds_one():
+    alone = [operator(f"op{k}", WOBBLE) for k in range(3)]
+    assert {one.rows[0].adjusted_p for one in decide_campaign(alone).operators} == {1.0}
 
 
 def test_placebos_that_claim_void_every_judged_operator():

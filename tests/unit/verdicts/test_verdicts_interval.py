@@ -67,7 +67,7 @@ def test_margin_is_as_far_down_as_up():
 
 def test_rounds_needed_without_an_effect_is_the_planning_formula():
     assert rounds_needed(0.0, 0.01, 0.005) == math.ceil((3 * 0.01 / math.log1p(0.005)) ** 2) == 37
-    assert rounds_needed(0.0, 0.0, 0.005) == 0
+    assert rounds_needed(0.0, 0.0, 0.005) == rounds_needed(math.log1p(0.005), 0.0, 0.005) == 0
 
 
 def test_rounds_needed_grows_as_the_effect_nears_the_margin_from_either_side():

@@ -8,6 +8,7 @@ from verdict_rows import STEADY_FASTER, STEADY_SLOWER, WOBBLE, decide, row
 
 from zlbench_core.errors import ConfigError, ReadError
 from zlbench_core.verdicts import RowRounds, Verdict, decide_operator, fixed_looks, plan_looks
+from zlbench_core.verdicts.interval import t_interval
 
 
 def test_six_agreeing_rounds_beyond_the_margin_are_a_claim():
@@ -80,6 +81,16 @@ def test_the_second_same_test_is_stricter_than_a_single_one():
     single = decide(row(rounds), looks=fixed_looks(12))
     assert single.verdict is Verdict.SAME
     assert decide(row(rounds)).verdict is Verdict.UNDECIDED
+
+
+def test_intervals_have_the_level_of_their_look():
+    evidence = decide(row(WOBBLE)).evidence
+    assert evidence.ci == t_interval(evidence.theta, evidence.sd, 6, 0.05)
+    assert evidence.same_ci == t_interval(evidence.theta, evidence.sd, 6, 2 * 0.03125)
+    last = decide(row(WOBBLE * 2)).evidence
+    assert last.same_ci == pytest.approx(t_interval(last.theta, last.sd, 12, 2 * 0.01875))
+    single = decide(row(WOBBLE), looks=fixed_looks(6)).evidence
+    assert single.same_ci == t_interval(single.theta, single.sd, 6, 0.10)
 
 
 def test_a_declared_margin_turns_a_claim_into_same():

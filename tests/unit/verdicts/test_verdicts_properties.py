@@ -3,9 +3,9 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
-from verdict_rows import decide, operator
+from verdict_rows import EXAMPLES, decide, operator
 
 from zlbench_core.verdicts import RowRounds, Superblock, Verdict, decide_campaign, row_rounds
 from zlbench_core.verdicts.model import CLAIMS
@@ -39,7 +39,7 @@ def swapped(row: RowRounds) -> RowRounds:
 
 
 @given(rows_of_rounds())
-@settings(max_examples=60)
+@EXAMPLES
 def test_swapping_the_sides_mirrors_every_verdict(rows):
     there, back = decide(*rows), decide(*map(swapped, rows))
     assert back.verdict == MIRROR.get(there.verdict, there.verdict)
@@ -52,7 +52,7 @@ def test_swapping_the_sides_mirrors_every_verdict(rows):
 
 
 @given(rows_of_rounds(), st.randoms(use_true_random=False))
-@settings(max_examples=60)
+@EXAMPLES
 def test_the_order_of_rounds_and_rows_changes_nothing(rows, random):
     used = min(12, len(rows[0].log_ratios))
     rows = [row.first_rounds(used) for row in rows]
@@ -78,7 +78,7 @@ def built(times: list[list[float]], scale: float) -> RowRounds:
     st.lists(st.lists(st.floats(0.9, 1.1), min_size=1, max_size=1), min_size=6, max_size=6),
     st.sampled_from([0.5, 3.0, 100.0]),
 )
-@settings(max_examples=60)
+@EXAMPLES
 def test_scaling_both_sides_changes_nothing(times, scale):
     small, large = decide(built(times, 1.0)), decide(built(times, scale))
     assert (small.verdict, small.evidence.p, small.next_rounds) == (
@@ -90,7 +90,7 @@ def test_scaling_both_sides_changes_nothing(times, scale):
 
 
 @given(rows_of_rounds())
-@settings(max_examples=60)
+@EXAMPLES
 def test_a_claim_always_has_the_rounds_the_p_and_the_interval(rows):
     verdict = decide(*rows)
     for one in (verdict, *verdict.rows):
@@ -107,7 +107,7 @@ def test_a_claim_always_has_the_rounds_the_p_and_the_interval(rows):
     st.sampled_from(["gate", "survey"]),
     st.integers(0, 1000),
 )
-@settings(max_examples=60)
+@EXAMPLES
 def test_a_campaign_takes_claims_away_and_never_makes_one(operators, policy, seed):
     shape = [math.sin(seed + 1.7 * k) for k in range(6)]
     alone = [

@@ -4,7 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from hypothesis import settings
+
 from zlbench_core.verdicts import Looks, OperatorVerdict, RowRounds, decide_operator
+
+# No deadline: on a machine that is shared, how long an example takes is nobody's fault.
+EXAMPLES = settings(max_examples=40, deadline=None)
 
 # Six rounds whose mean is 0 and whose standard deviation is small beside the margin of 0.5%.
 WOBBLE = (0.0004, -0.0003, 0.0001, -0.0004, 0.0003, -0.0001)

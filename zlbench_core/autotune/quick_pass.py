@@ -1,0 +1,137 @@
+"""A few launches of a config, timed on the device: enough to tell what cannot win."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from zlbench_core.autotune.early_drop import limit_ms
+from zlbench_core.autotune.near_ties import Timing
+
+LAUNCHES = 3
+FILL_LIMIT_MS = 2.0
+WARM, COLD = "warm", "cold"
+
+
+@dataclass
+class QuickTimer:
+    """Times single launches with the device's events, the queue filled first.
+
+    A small kernel takes less time than its launch. So the device is kept busy with cache clears until the
+    host has queued the launches, and the events then enclose the kernel alone. `cold` clears the cache before
+    each launch, as the tuner's own timer does; otherwise an untimed launch warms it.
+    """
+
+    interface: Any  # the device interface: Event, synchronize
+    clear: Callable[[], None]
+    cold: bool
+    clock: Callable[[], float] = time.perf_counter
+    fill_ms: float | None = None
+
+    def measure(self, launch: Callable[[], None], best_ms: float) -> float:
+        """The quickest of a few launches in milliseconds.
+
+        Two launches decide about a config that is far beyond `best_ms`, the best so far; others get more.
+        """
+        launch()  # loads the binary
+        self.interface.synchronize()
+        host_ms = self._host_ms(launch)
+        quick = self._timed(launch, 1, host_ms)
+        if quick > 2 * limit_ms(best_ms):
+            return min(quick, self._timed(launch, 1, host_ms))
+        return min(quick, self._timed(launch, LAUNCHES, host_ms))
+
+    def _host_ms(self, launch: Callable[[], None]) -> float:
+        started = self.clock()
+        launch()
+        return (self.clock() - started) * 1e3
+
+    def _timed(self, launch: Callable[[], None], count: int, host_ms: float) -> float:
+        self._fill(count * host_ms)
+        if not self.cold:
+            launch()
+        events = [self._pair() for _ in range(count)]
+        for start, end in events:
+            if self.cold:
+                self.clear()
+            start.record()
+            launch()
+            end.record()
+        self.interface.synchronize()
+        return min(start.elapsed_time(end) for start, end in events)
+
+    def _pair(self) -> tuple[Any, Any]:
+        return self.interface.Event(enable_timing=True), self.interface.Event(enable_timing=True)
+
+    def _fill(self, needed_ms: float) -> None:
+        """Queue cache clears that take at least `needed_ms`, within a limit for devices that do not queue."""
+        if self.fill_ms is None:
+            self.fill_ms = self._clear_ms()
+        wanted = min(needed_ms, FILL_LIMIT_MS)
+        for _ in range(max(1, math.ceil(wanted / self.fill_ms))):
+            self.clear()
+
+    def _clear_ms(self) -> float:
+        start, end = self._pair()
+        self.clear()
+        start.record()
+        for _ in range(4):
+            self.clear()
+        end.record()
+        self.interface.synchronize()
+        return max(start.elapsed_time(end) / 4, 0.01)
+
+
+def make_timer(cold: bool) -> QuickTimer | None:
+    """A timer for the active device, or None where the driver cannot clear a cache or record events."""
+    from triton.runtime.driver import driver
+
+    active = driver.active
+    try:
+        interface, buffer = active.get_device_interface(), active.get_empty_cache_for_benchmark()
+        clear = getattr(active, "clear_cache", None) or (lambda buffer: buffer.zero_())
+        interface.Event(enable_timing=True)
+    except (AttributeError, NotImplementedError):
+        return None
+    return QuickTimer(interface, lambda: clear(buffer), cold)
+
+
+def cache_policy(tuner: Any) -> str | None:
+    """Whether the tuner's own timer keeps the cache warm or clears it; None when it times by some function,
+    whose order of configs ours need not share."""
+    protocol = getattr(tuner, "benchmark_protocol", None)
+    if protocol is not None:
+        return WARM if str(getattr(protocol, "cache_policy", "")).startswith(WARM) else COLD
+    if getattr(tuner, "use_cuda_graph", False):
+        return WARM
+    if getattr(tuner, "num_warmups", None) is not None or getattr(tuner, "num_reps", None) is not None:
+        return COLD
+    own = tuner._do_bench if hasattr(tuner, "_do_bench") else getattr(tuner, "do_bench", None)
+    standard = own is None or getattr(own, "__module__", "") == "triton.testing"
+    return COLD if standard else None
+
+
+def quick_ms(tuner: Any, args: tuple[Any, ...], kwargs: dict[str, Any], config: Any, bench: Any) -> float:
+    """One config through the tuner's own `_bench`, hooks and refusals included, with `bench` as its timer.
+
+    inf for a config that the tuner refuses.
+    """
+    with _instead(tuner, bench):
+        return Timing.of(tuner._bench(*args, config=config, **kwargs)).p50
+
+
+@contextmanager
+def _instead(tuner: Any, bench: Any) -> Iterator[None]:
+    had, before = "do_bench" in vars(tuner), vars(tuner).get("do_bench")
+    tuner.do_bench = lambda kernel_call, quantiles: [bench(kernel_call)] * 3
+    try:
+        yield
+    finally:
+        if had:
+            tuner.do_bench = before
+        else:
+            del tuner.do_bench
