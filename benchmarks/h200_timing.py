@@ -16,6 +16,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import re
 import statistics
 import subprocess
 import sys
@@ -321,6 +322,8 @@ def try_draw() -> str:
     return "works"
 
 
+# What the tests and the plugin print, after pytest's progress characters; not the source in a traceback.
+TOLD = re.compile(r"(?:^|[.sF ])((?:BENCHMARK_[A-Z_]+ node=|LATENCY \d).*)$", re.MULTILINE)
 FATAL_HEAD = """
 import torch, triton, triton.language as tl, triton.testing
 
@@ -385,12 +388,12 @@ def fatal_process(bench: Bench, name: str, body: str) -> dict[str, Any]:
     process = bench.start(f"fatal-{name}", argv, "auto", 40, cwd=folder)
     run = Path(process["run"])
     log = (run / "run.log").read_text(errors="replace")
-    told = [line for line in log.splitlines() if line.lstrip(".sF").startswith(("BENCHMARK_", "LATENCY"))]
+    told = TOLD.findall(log)
     return {
         **process,
         "case": name,
-        "markers": [line.lstrip(".sF")[:160] for line in told],
-        "latencies_printed": sum(line.lstrip(".sF").startswith("LATENCY") for line in told),
+        "markers": [line[:160] for line in told],
+        "latencies_printed": sum(line.startswith("LATENCY") for line in told),
         "samples": len(timed_calls(run)),
         "summary": log.strip().splitlines()[-1] if log.strip() else "",
         "as_it_must_be": _fatal_is_right(told, log),
