@@ -13,13 +13,13 @@ Here kernels stay compiled functions, and the language is the interpreter's only
 from __future__ import annotations
 
 import ast
+import dataclasses
 import inspect
 import itertools
 import sys
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import cache
 from types import SimpleNamespace
 from typing import Any
@@ -38,7 +38,7 @@ _language_lock = threading.RLock()
 _ABSENT = object()
 
 
-@dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True)
 class _Patch:
     owner: Any
     name: str
@@ -161,7 +161,15 @@ def _language_patches() -> tuple[_Patch, ...]:
     bfloat16 = (
         _Patch(builder, name, value, vars(builder)[name]) for name, value in cpu_bfloat16.REPLACEMENTS.items()
     )
-    return (*language, index, call, *bfloat16)
+    return (*language, index, call, *bfloat16, *_unchecked_integers())
+
+
+def _unchecked_integers() -> Iterator[_Patch]:
+    # Without `debug` the check asserts nothing, here as in compiled code, and takes half of a launch's time.
+    builder = interpreter.interpreter_builder
+    if getattr(builder.options, "sanitize_overflow", False) and not builder.options.debug:
+        unchecked = dataclasses.replace(builder.options, sanitize_overflow=False)
+        yield _Patch(builder, "options", unchecked, builder.options)
 
 
 def _index(tensor: tl.tensor) -> int:

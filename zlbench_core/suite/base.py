@@ -33,6 +33,7 @@ class Benchmark:
     DEFAULT_DTYPES = FLOAT_DTYPES
     DEFAULT_SHAPES: Shapes = ((64, 64),)
     DEFAULT_SHAPE_DESC = "M, N"
+    SHAPE_LENGTH: int | None = None  # None: any
 
     def __init__(
         self,
@@ -88,6 +89,9 @@ class Benchmark:
         shapes = [tuple(shape) for shape in entry.get("shapes", self.DEFAULT_SHAPES)]
         more = self.set_more_shapes() if self._is_comprehensive() else []
         self.shapes = list(dict.fromkeys([*shapes, *more]))
+        for shape in self.shapes:
+            if self.SHAPE_LENGTH not in (None, len(shape)):
+                raise ConfigError(f"shape {list(shape)} of {self.op_name}: {self.shape_desc} are expected")
 
     def set_more_shapes(self) -> list[tuple[int, ...]]:
         return []
@@ -192,6 +196,7 @@ class BlasBenchmark(Benchmark):
 
     DEFAULT_METRICS = (*DEFAULT_METRICS, "tflops")
     DEFAULT_SHAPE_DESC = "B, M, N, K"
+    SHAPE_LENGTH = 4
     DEFAULT_SHAPES: Shapes = ((1, 64, 64, 64),)
 
     def set_more_shapes(self) -> list[tuple[int, ...]]:

@@ -70,10 +70,10 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
 
 def _resolve(config: pytest.Config) -> suite_config.SuiteConfig:
     """Make the backend ready, before any kernel is imported, and read the options for its device."""
-    import torch
-
     run = RunEnv.read()
     backend = get_backend(run.backend)
+    import torch
+
     backend.process_activate(run.target)
     device = backend.torch_device
     _require_device(backend.name, device)

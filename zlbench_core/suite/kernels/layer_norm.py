@@ -13,7 +13,6 @@ from zlbench_core.suite.kernels.rows import as_rows, block_of_rows
 CONFIGS = [
     triton.Config({"ROWS": 4}, num_warps=8),
     triton.Config({"ROWS": 8}, num_warps=4),
-    triton.Config({"ROWS": 16}, num_warps=8),
 ]
 MAX_BLOCK = 1024
 

@@ -11,7 +11,6 @@ from zlbench_core.suite.kernels.rows import as_rows, block_of_rows, online_maxim
 CONFIGS = [
     triton.Config({"ROWS": 4, "BLOCK_N": 1024}, num_warps=8),
     triton.Config({"ROWS": 8, "BLOCK_N": 256}, num_warps=4),
-    triton.Config({"ROWS": 16, "BLOCK_N": 128}, num_warps=4),
 ]
 
 
