@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from zlbench_core.autotune.records import SCHEMA_VERSION, Entry, entries_of, read_object
-from zlbench_core.errors import PinsError
+from zlbench_core.errors import PinsError, UnknownBackendError
 from zlbench_core.files import sha256_of, write_json
 
 PINS_NAME = "pins.json"
@@ -56,6 +56,19 @@ def read_meta(
     if pins_digest is not None and vouched != pins_digest:
         raise PinsError(f"{path} vouches for {PINS_NAME} {str(vouched)[:12]}, found {pins_digest[:12]}")
     return meta
+
+
+def backend_ok(meta: Mapping[str, Any] | None, backend: str) -> bool:
+    """Whether pins with this meta may be used on `backend`. Pins that do not say where they are from are
+    taken; a backend's aliases are the backend."""
+    from zlbench_core.backends import normalize_backend_name
+
+    if meta is None or meta.get("backend") is None:
+        return True
+    try:
+        return normalize_backend_name(meta["backend"]) == normalize_backend_name(backend)
+    except UnknownBackendError:
+        return False
 
 
 def publish_pins(folder: Path | str, entries: list[Entry], meta: Mapping[str, Any]) -> None:

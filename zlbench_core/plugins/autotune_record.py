@@ -11,12 +11,14 @@ from typing import Any, Protocol
 
 import pytest
 
-from zlbench_core.autotune.pins import Pins, load_pins, read_meta
+from zlbench_core.autotune.compile_ahead import Settings
+from zlbench_core.autotune.compile_only import CompileOnly
+from zlbench_core.autotune.pins import Pins, backend_ok, load_pins, read_meta
 from zlbench_core.autotune.record_mode import RecordMode
 from zlbench_core.autotune.recorder import Recorder
 from zlbench_core.autotune.replay_mode import ReplayMode
 from zlbench_core.autotune.tuners import Patches
-from zlbench_core.errors import PinsError, UnknownBackendError
+from zlbench_core.errors import ConfigError, PinsError
 from zlbench_core.identity import identity_path, update_identity
 from zlbench_core.run_env import AUTOTUNE_MODES, REPLAY_FROM, RunEnv
 
@@ -55,36 +57,22 @@ def make_mode(env: RunEnv) -> Mode:
         recorder = Recorder(env.out_dir, env.backend)
         recorder.write()  # from now on, a process that dies leaves "partial" behind
         return RecordMode(recorder, env.shard)
-    return Off()
+    return Off() if env.measure else CompileOnly(Settings.read())
 
 
 def _pins_for_replay(env: RunEnv) -> Pins:
     if env.replay_from is None:
         raise PinsError(f"ZL_AUTOTUNE_MODE=replay needs {REPLAY_FROM}, a pins folder")
     pins = load_pins(env.replay_from, require_meta=False)
-    if not _replay_backend_ok(env.replay_from, env.backend):
+    if not backend_ok(pins.meta, env.backend):
         recorded = (pins.meta or {}).get("backend")
-        raise PinsError(
-            f"{env.replay_from} was recorded on backend {recorded!r}; this run is on {env.backend!r}"
-        )
+        raise PinsError(f"{env.replay_from} is of backend {recorded!r}; this run is on {env.backend!r}")
     return pins
 
 
-def _replay_backend_ok(folder: Path | str, backend: str | None = None) -> bool:
-    """Whether pins may be replayed on `backend` (None: the one this process was asked for).
-
-    Pins that do not say where they are from are taken; a backend's aliases are the backend.
-    """
-    from zlbench_core.backends import normalize_backend_name
-
-    meta = read_meta(Path(folder), required=False)
-    if meta is None or meta.get("backend") is None:
-        return True
-    here = RunEnv.read().backend if backend is None else backend
-    try:
-        return normalize_backend_name(meta["backend"]) == normalize_backend_name(here)
-    except UnknownBackendError:
-        return False
+def _replay_backend_ok(folder: Path | str) -> bool:
+    """Whether the pins in `folder` may be replayed on the backend that this process was asked for."""
+    return backend_ok(read_meta(Path(folder), required=False), RunEnv.read().backend)
 
 
 class AutotunePlugin:
@@ -113,6 +101,6 @@ def pytest_configure(config: pytest.Config) -> None:
     env = RunEnv.read()
     try:
         mode = make_mode(env)
-    except PinsError as error:
+    except (PinsError, ConfigError) as error:
         raise pytest.UsageError(str(error)) from None
     config.pluginmanager.register(AutotunePlugin(env, mode), "zlbench-autotune")

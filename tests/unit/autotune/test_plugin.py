@@ -129,7 +129,7 @@ def test_pins_without_a_meta_are_taken(tmp_path):
 
 def test_pins_of_another_backend_are_refused(tmp_path):
     publish_pins(tmp_path, [], {"backend": "musa"})
-    with pytest.raises(PinsError, match="recorded on backend 'musa'"):
+    with pytest.raises(PinsError, match="is of backend 'musa'"):
         make_mode(RunEnv.read({"REPLAY_FROM": str(tmp_path), "ZL_BACKEND": "cuda"}))
 
 
