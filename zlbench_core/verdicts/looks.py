@@ -50,8 +50,10 @@ class Looks:
 
     def same_alpha(self, rounds_run: int) -> float:
         """The level of the two one-sided tests for SAME at this look; the looks' levels add up to `alpha`."""
+        if self.first is None:
+            return self.alpha
         first_share = self.spent / self.level
-        return self.alpha * (1 - first_share if rounds_run >= self.last else first_share or 1.0)
+        return self.alpha * (1 - first_share if rounds_run >= self.last else first_share)
 
 
 def minimum_rounds(level: float) -> int:

@@ -35,7 +35,7 @@ def sign_flip_p(log_ratios: Sequence[float], *, seed: int = 0) -> float:
     rounds = len(log_ratios)
     whole = quantise(log_ratios)
     bound = abs(float(whole.sum())) - rounds
-    if rounds == 0 or bound <= 0:
+    if bound <= 0:
         return 1.0
     if rounds <= MOST_HALVED:
         return _share_beyond(whole, bound)

@@ -37,10 +37,8 @@ def further_rounds(evidence: Evidence) -> int:
         return 0
     if run < looks.at_least:
         return looks.at_least - run
-    # A claim that the family's level would not let through is not decided yet.
-    decided = (
-        judge(evidence, evidence.p if evidence.p <= looks.level else 1.0).verdict is not Verdict.UNDECIDED
-    )
+    # A claim at the first look spends at most the operator's own level, so its family lets it through.
+    decided = judge(evidence, evidence.p).verdict is not Verdict.UNDECIDED
     return 0 if decided else looks.last - run
 
 

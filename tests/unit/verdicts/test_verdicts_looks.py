@@ -24,7 +24,9 @@ def test_one_operator_is_looked_at_after_six_and_twelve_rounds():
 @pytest.mark.parametrize("operators", [1, 2, 5, 10, 16, 40, 100, 400])
 def test_both_looks_can_claim_within_the_level_of_one_operator(operators):
     looks = plan_looks(operators=operators)
-    assert looks.spent + 2.0 ** (1 - looks.last) <= looks.level == 0.05 / operators
+    assert looks.level == 0.05 / operators
+    assert looks.spent <= 0.8 * looks.level < 2 * looks.spent
+    assert looks.spent + 2.0 ** (1 - looks.last) <= looks.level
 
 
 def test_a_survey_that_expects_changes_needs_fewer_rounds():
@@ -63,6 +65,7 @@ def test_a_fixed_number_of_rounds_spends_everything_at_once():
     assert looks.p_value(0.04, 8) == 0.04
     assert looks.same_alpha(8) == 0.05
     assert not looks.is_look(6)
+    assert (looks.same_alpha(3), fixed_looks(64).last) == (0.05, 64)
 
 
 @pytest.mark.parametrize("rounds", [0, 5, 65])

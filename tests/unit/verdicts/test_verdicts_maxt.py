@@ -56,6 +56,15 @@ def test_agrees_with_enumeration_by_hand(rows):
     assert p_of(rows) == pytest.approx(brute_force(rows))
 
 
+@pytest.mark.parametrize("seed", range(6))
+def test_agrees_with_enumeration_where_rows_compete(seed):
+    rng = np.random.default_rng(seed)
+    effects, noises = rng.choice([0.0, 0.0005, 0.002], (3, 1)), rng.choice([0.0003, 0.002, 0.01], (3, 1))
+    rows = np.round(effects + noises * rng.standard_normal((3, 7)), 4).tolist()
+    rows[0][2] = NAN
+    assert p_of(rows) == pytest.approx(brute_force(rows))
+
+
 @given(ROUNDS)
 @EXAMPLES
 def test_one_row_is_the_plain_test(values):
@@ -90,6 +99,13 @@ def test_a_missing_round_leaves_the_other_rows_alone():
 def test_a_row_with_one_round_says_nothing():
     assert p_of([[0.5, NAN, NAN], [NAN, NAN, NAN]]) == (1.0, 1.0)
     assert p_of([[0.5, NAN, NAN], [0.01, 0.01, 0.01]])[0] == 1.0
+    assert p_of([[0.5, 0.51, NAN], [0.001, -0.001, 0.0005]])[0] == 0.5
+
+
+def test_twenty_rounds_are_enumerated_and_more_are_drawn():
+    rows = [[0.01] * 20, [0.02] * 20]
+    assert p_of(rows) == (2**-19, 2**-19)
+    assert p_of([[*values, values[0]] for values in rows]) == (1 / 65537, 1 / 65537)
 
 
 def test_above_twenty_rounds_the_seed_decides_the_same_every_time():

@@ -3,12 +3,14 @@ from __future__ import annotations
 import json
 import math
 
+import numpy as np
 import pytest
 from verdict_rows import STEADY_FASTER, STEADY_SLOWER, WOBBLE, decide, row
 
 from zlbench_core.errors import ConfigError, ReadError
 from zlbench_core.verdicts import RowRounds, Verdict, decide_operator, fixed_looks, plan_looks
 from zlbench_core.verdicts.interval import t_interval
+from zlbench_core.verdicts.maxt import max_t_p
 
 
 def test_six_agreeing_rounds_beyond_the_margin_are_a_claim():
@@ -102,6 +104,18 @@ def test_a_short_kernel_must_clear_two_clock_steps():
     assert decide(row(STEADY_FASTER, t_a_ms=0.0015, t_b_ms=0.0015, batch=20)).verdict is Verdict.FASTER
 
 
+def test_each_row_has_the_margin_and_the_scale_of_its_own_clock():
+    coarse = row([0.0175, 0.02, -0.005, 0.021, 0.004, 0.016], "[1]", t_a_ms=0.0016, t_b_ms=0.0016)
+    fine = row([0.003, 0.002, 0.0045, -0.0035, 0.004, 0.005], "[2]", t_a_ms=0.5, t_b_ms=0.5)
+    verdict = decide(coarse, fine)
+    assert [one.evidence.delta for one in verdict.rows] == [pytest.approx(0.04), 0.005]
+    table = np.array([coarse.log_ratios, fine.log_ratios])
+    steps = np.array([0.02, 32e-6 / 0.5])
+    expected = max_t_p(table, steps / math.sqrt(6))
+    assert tuple(one.evidence.p_rounds for one in verdict.rows) == expected
+    assert expected != max_t_p(table, steps * math.sqrt(6))
+
+
 def test_rows_are_judged_as_one_family_with_their_own_margins():
     verdict = decide(row(STEADY_FASTER, "[1]"), row(WOBBLE, "[2]"), row(STEADY_SLOWER, "[3]"))
     assert [one.verdict for one in verdict.rows] == [Verdict.FASTER, Verdict.SAME, Verdict.SLOWER]
@@ -129,6 +143,12 @@ def test_a_lost_round_is_replaced_by_no_look_of_its_own():
     eleven_of_twelve = decide(row([*STEADY_FASTER[:5], None, *STEADY_FASTER]))
     assert eleven_of_twelve.verdict is Verdict.FASTER
     assert eleven_of_twelve.evidence.rounds == 11
+
+
+def test_a_round_lost_in_the_last_look_must_be_made_up_for():
+    verdict = decide(row([*STEADY_FASTER[:5], *[None] * 7]))
+    assert verdict.detail == "5 of 12 rounds count; fewer than 6 can claim nothing"
+    assert (verdict.next_rounds, verdict.rounds_needed) == (0, 13)
 
 
 def test_a_row_that_was_lost_too_often_is_excluded_by_name_and_does_not_stop_the_rest():

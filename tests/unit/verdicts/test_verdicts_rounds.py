@@ -26,6 +26,8 @@ def test_span_is_the_slope_over_the_whole_round():
     assert round_span([0.0, 0.01, 0.02, 0.03]) == pytest.approx(0.03)
     assert round_span([0.0, None, 0.02, 0.03]) == pytest.approx(0.03)
     assert round_span([0.05, 0.05, 0.05]) == pytest.approx(0.0)
+    assert round_span([0.0, 0.01, 0.02, None, None, None]) == pytest.approx(0.05)
+    assert round_span([0.0, 0.01, 0.02, None, None, None, None]) is None
 
 
 def test_two_superblocks_have_no_slope():
@@ -52,6 +54,7 @@ def test_a_row_that_was_never_measured_has_no_latency():
 def test_discard_reaches_the_blocks():
     slow_start = Superblock("ABBA", tuple((9.0 if side == "B" else 1.0, 1.0, 1.0) for side in "ABBA"))
     assert row_rounds("mm", KEY, [[slow_start]], discard=1).log_ratios == (0.0,)
+    assert row_rounds("mm", KEY, [[slow_start]]).log_ratios != (0.0,)
 
 
 def test_a_row_measured_too_rarely_is_left_out_by_name():

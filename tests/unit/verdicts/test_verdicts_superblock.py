@@ -61,6 +61,10 @@ def test_one_bad_block_voids_the_superblock_for_both_sides(broken):
     assert superblock_log_ratio(Superblock("ABBA", tuple(samples))) is None
 
 
+def test_whole_replays_are_blocks_of_one_launch_of_which_none_is_dropped():
+    assert superblock_log_ratio(Superblock("BAAB", ((2.0,), (2.0,), (2.0,), (2.0,)))) == 0.0
+
+
 def test_a_throttled_superblock_has_no_measurement():
     assert superblock_log_ratio(Superblock("ABBA", ((1.0,),) * 4, void=True)) is None
 
