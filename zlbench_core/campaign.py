@@ -17,6 +17,7 @@ from zlbench_core.backends.base import ALL_VISIBILITY_KEYS
 from zlbench_core.errors import ConfigError
 from zlbench_core.results.tables import resolve_device_arg
 from zlbench_core.schemas import validated
+from zlbench_core.verdicts import minimum_rounds
 
 DEFAULT_CONFIG = Path(__file__).parent.parent / "config" / "config.yaml"
 RESERVED_ENV = (
@@ -171,6 +172,16 @@ def load_campaign(
     )
     _check(campaign, source)
     return campaign
+
+
+def hints(campaign: Campaign) -> list[str]:
+    """What a campaign cannot tell by its very design, worth a line before it costs device time."""
+    needed = minimum_rounds(campaign.alpha)
+    if not campaign.is_ab or not campaign.measure or campaign.rounds >= needed:
+        return []
+    return [
+        f"rounds {campaign.rounds} can claim nothing at alpha {campaign.alpha}; at least {needed} are needed"
+    ]
 
 
 def default_config() -> dict[str, Any]:

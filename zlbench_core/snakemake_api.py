@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from typing import Any
 
-from zlbench_core.campaign import Campaign, load_campaign
+from zlbench_core.campaign import Campaign, hints, load_campaign
 from zlbench_core.preflight import check_files
 
 
@@ -20,6 +21,8 @@ def load_workflow_campaign(config: dict[str, Any], workflow: Any) -> Campaign:
     campaign = load_campaign(config, overrides=command_line, source=source)
     for side in campaign.sides:
         check_files(campaign, side)
+    for hint in hints(campaign) if workflow.is_main_process else ():
+        print(f"zlbench: {hint}", file=sys.stderr)
     return campaign
 
 

@@ -117,7 +117,9 @@ def _pair_line(campaign: Campaign, case: OperatorCase, pairs: Sequence[PairedRou
         "ratio_min": min(ratios),
         "ratio_max": max(ratios),
         "fallback": " ".join(sorted(filter(None, fallbacks))),
-        "note": _released(case),
+        "note": "; ".join(
+            filter(None, (_released(case), *_notes(first.a_run, first.a, len(pairs), case.rounds)))
+        ),
     }
 
 
@@ -136,7 +138,15 @@ def _side_lines(campaign: Campaign, runs: Sequence[Run]) -> Iterator[dict[str, A
             "latency_a_ms": _median([row.latency for row in usable]),
             "speedup": _median([row.speedup for row in usable]),
             "fallback": _markers(run, row),
+            "note": "; ".join(_notes(run, row, len(usable), len(runs))),
         }
+
+
+def _notes(run: Run, row: Row, measured: int, rounds: int) -> list[str]:
+    notes = [f"measured in {measured} of {rounds} rounds"] if measured < rounds else []
+    return notes + (
+        ["the suite's columns are not torch against the operator"] if row.op in run.result.redefined else []
+    )
 
 
 def _row_head(campaign: Campaign, op: str, run: Run, row: Row) -> dict[str, Any]:

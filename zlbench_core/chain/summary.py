@@ -17,7 +17,16 @@ from zlbench_core.files import sha256_of, write_json
 from zlbench_core.results.console import status_table, verdict_table
 from zlbench_core.results.tables import write_ab, write_status, write_summary
 from zlbench_core.source_digests import harness_files
-from zlbench_core.verdicts import OperatorVerdict, Verdict, decide_campaign, decide_operator
+from zlbench_core.verdicts import (
+    Looks,
+    OperatorVerdict,
+    Verdict,
+    decide_campaign,
+    decide_operator,
+    fixed_looks,
+    minimum_rounds,
+    plan_looks,
+)
 
 SCHEMA_VERSION = 1
 
@@ -77,8 +86,21 @@ def _operator(campaign: Campaign, case: OperatorCase, gate: Mapping[str, Any]) -
         return OperatorVerdict(case.op, Verdict.UNDECIDED, detail)
     rows = to_rounds(case) if ir != "identical" or campaign.allow_no_diff else []
     return decide_operator(
-        case.op, rows, alpha=campaign.alpha, delta=campaign.delta, ir=ir, refusals=list(refusals)
+        case.op,
+        rows,
+        alpha=campaign.alpha,
+        delta=campaign.delta,
+        ir=ir,
+        refusals=list(refusals),
+        looks=_looks(campaign),
     )
+
+
+def _looks(campaign: Campaign) -> Looks:
+    """All rounds are run before anybody looks, so there is one look; too few rounds can claim nothing at all."""
+    if campaign.rounds < minimum_rounds(campaign.alpha):
+        return plan_looks(campaign.alpha)
+    return fixed_looks(campaign.rounds, campaign.alpha)
 
 
 def _receipt(campaign: Campaign, runs: Mapping[str, list[Run]], gate_files: Sequence[Path]) -> dict[str, Any]:

@@ -8,7 +8,14 @@ _STRING = r'"(?:[^"\\]|\\.)*"'
 _STRING_OR_LOC = re.compile(rf"{_STRING}|[ ]?(?<![\w.$#%@-])loc\(")
 _STRING_OR_BRACKET = re.compile(rf"{_STRING}|[()]")
 _LOC_ALIAS = re.compile(r"^#loc\d*\s*=\s*$")
-_VALUE_OR_FUNCTION = re.compile(rf"{_STRING}|(?P<function>\b\w+\.func\b)|%(?P<value>[\w.$-]+)")
+_NAME = r"[\w.$-]+"
+_DEFINED = "\x00"  # put behind a name that its place defines; it is in no MLIR text
+_VALUE_OR_FUNCTION = re.compile(
+    rf"{_STRING}|(?P<function>\b\w+\.func\b)|%(?P<value>{_NAME})(?P<defined>{_DEFINED}|(?=(?::\d+)?\s*=\s))?"
+)
+_BLOCK_ARGUMENT = re.compile(rf"(%{_NAME})(?=\s*:)")
+_RESULTS = re.compile(rf"\s*(?:%{_NAME}(?::\d+)?,\s*)+%{_NAME}(?::\d+)?\s*=\s")
+_BEFORE_COMMA = re.compile(rf"(%{_NAME})(?=(?::\d+)?,)")
 
 
 def readable_mlir(text: str) -> str:
@@ -18,17 +25,38 @@ def readable_mlir(text: str) -> str:
 
 
 def numbered_values(text: str) -> str:
-    """Name each SSA value by its first appearance in its function. The renaming is one to one."""
+    """Name each SSA value by the order of the definitions in its function.
+
+    A definition always gets a new number: the printer uses one name again in a sibling region, and whether it
+    does depends on the names that locations gave to the values.
+    """
     names: dict[str, str] = {}
+    count = 0
 
     def rename(match: re.Match[str]) -> str:
+        nonlocal count
         if match["function"]:
             names.clear()
+            count = 0
         if not match["value"]:
             return match[0]
-        return names.setdefault(match["value"], f"%{len(names)}")
+        if match["defined"] is not None or match["value"] not in names:
+            names[match["value"]] = f"%{count}"
+            count += 1
+        return names[match["value"]]
 
-    return _VALUE_OR_FUNCTION.sub(rename, text)
+    return "".join(
+        _VALUE_OR_FUNCTION.sub(rename, _mark_block_arguments(line)) for line in text.splitlines(True)
+    )
+
+
+def _mark_block_arguments(line: str) -> str:
+    """Write the arguments of a block, `^bb0(%a: f32)`, and all but the last of several results as definitions."""
+    if line.lstrip().startswith("^"):
+        return _BLOCK_ARGUMENT.sub(rf"\1{_DEFINED}", line)
+    if results := _RESULTS.match(line):
+        return _BEFORE_COMMA.sub(rf"\1{_DEFINED}", results[0]) + line[results.end() :]
+    return line
 
 
 def _without_locations(text: str) -> str:

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from zlbench_core.campaign import Campaign, default_config, load_campaign
+from zlbench_core.campaign import Campaign, default_config, hints, load_campaign
 from zlbench_core.errors import ConfigError, UnknownBackendError
 
 
@@ -116,3 +116,12 @@ def test_a_value_of_the_wrong_type_names_what_is_expected():
 
 def test_an_op_file_for_an_op_that_is_not_asked_for_is_refused():
     assert "scale" in refusal(op_files={"scale": "mm"})
+
+
+def test_too_few_rounds_are_told_before_they_are_run():
+    assert hints(load(ops=["mm"], rounds=5)) == [
+        "rounds 5 can claim nothing at alpha 0.05; at least 6 are needed"
+    ]
+    assert hints(load(ops=["mm"], rounds=6)) == []
+    assert "at least 8" in hints(load(rounds=6, alpha=0.01))[0]
+    assert hints(load(rounds=1, measure=False)) == []

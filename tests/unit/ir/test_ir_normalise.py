@@ -177,3 +177,39 @@ def test_a_damaged_or_unknown_binary_is_compared_whole(compiled: Path) -> None:
     for data in (cubin[:200], b"\x7fELF", b"\x00\xff\x01 spirv"):
         assert normalise("cubin", data) == data
         assert readable("cubin", data) == f"{len(data)} bytes of cubin\n"
+
+
+SIBLINGS = """
+module {
+  tt.func public @k(%x: f32) {
+    %first = "tt.reduce"(%x) ({
+    ^bb0(%a: f32, %b: f32):
+      %sum = arith.addf %a, %b : f32
+      tt.reduce.return %sum : f32
+    }) : (f32) -> f32
+    %second, %third = "tt.reduce"(%first) ({
+    ^bb0(%NAMES):
+      %SUM = arith.addf %LEFT, %RIGHT : f32
+      tt.reduce.return %SUM : f32
+    }) : (f32) -> (f32, f32)
+    %fourth = arith.addf %second, %third : f32
+  }
+}
+"""
+
+
+def _siblings(left: str, right: str, total: str, first: str = "", second: str = "") -> bytes:
+    text = SIBLINGS.replace("%NAMES", f"%{left}: f32, %{right}: f32").replace("%SUM", f"%{total}")
+    return text.replace("%LEFT", f"%{first or left}").replace("%RIGHT", f"%{second or right}").encode()
+
+
+def test_a_name_that_a_sibling_region_uses_again_is_another_value() -> None:
+    # Without line info the printer numbers values, and takes a number again once its region has ended.
+    reused = normalise("ttir", _siblings("a", "b", "sum"))
+    assert reused == normalise("ttir", _siblings("c", "d", "total"))
+    assert reused != normalise("ttir", _siblings("a", "b", "sum", first="b", second="a"))
+    assert reused != normalise("ttir", _siblings("a", "b", "sum", second="first"))
+
+
+def test_no_mark_of_ours_stays_in_the_text() -> None:
+    assert b"\x00" not in normalise("ttir", _siblings("a", "b", "sum"))
