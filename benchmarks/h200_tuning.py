@@ -112,7 +112,7 @@ def environment_of(variant: Variant, options: argparse.Namespace, folder: Path) 
 
 
 def compared(reference: Outcome, other: Outcome) -> Iterator[dict[str, Any]]:
-    """One row per key that both recorded: the winners, and how far the other's stands behind in the reference."""
+    """One row per key that both recorded: the winners, and how far apart they are for the reference."""
     theirs = {entry.id: entry for entry in other.entries}
     for entry in reference.entries:
         match = theirs.get(entry.id)
