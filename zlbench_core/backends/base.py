@@ -27,10 +27,12 @@ class DeviceInfo:
     parent: str | None = None  # the uuid of the device that this one is a slice of
     usable: bool = True
     note: str | None = None
+    bus_id: str | None = None
+    used_mib: int | None = None
 
 
 class DeviceBackend:
-    """The contract. Nothing here imports torch or triton; methods named `process_*` do, inside a benchmark."""
+    """The contract. Nothing here imports torch or triton; `process_*` methods do, in a benchmark."""
 
     name: str
     aliases: tuple[str, ...] = ()
@@ -44,7 +46,7 @@ class DeviceBackend:
     ir_stages: tuple[str, ...] = ()
 
     def apply_visibility(self, env: Mapping[str, str], device: str | int) -> dict[str, str]:
-        """A new environment in which only `device` is visible; the variables of other backends are dropped."""
+        """A new environment in which only `device` is visible; other backends' variables are dropped."""
         raise NotImplementedError
 
     def enumerate_devices(self) -> list[DeviceInfo]:
@@ -52,7 +54,7 @@ class DeviceBackend:
         raise NotImplementedError
 
     def resolve_device(self, device: str | int) -> DeviceInfo:
-        """The device meant by an index, a uuid or a unique short uuid. Raises DeviceError naming the known ones."""
+        """The device of an index, a uuid or a unique short uuid. Raises DeviceError naming the known ones."""
         raise NotImplementedError
 
     def driver_version(self) -> str | None:
@@ -71,8 +73,8 @@ class DeviceBackend:
         return op in self.capture_deny_ops
 
     def process_activate(self, target: str | None) -> None:
-        """Make this process ready to launch kernels on the backend (cpu sets its driver; others need nothing)."""
+        """Make this process ready to launch kernels (cpu sets its driver; others need nothing)."""
 
     def process_device(self) -> dict[str, str | None]:
-        """What the process really runs on, read back: {"device": model, "device_uuid": ..., "driver": ...}."""
+        """What the process runs on, read back: {"device": model, "device_uuid": ..., "driver": ...}."""
         raise NotImplementedError

@@ -1,0 +1,42 @@
+"""Results: readers, pairing, statuses and tables. Nothing here needs torch, triton or a device."""
+
+from __future__ import annotations
+
+from zlbench_core.results.ab import report_ab
+from zlbench_core.results.pairing import PairedRow, Pairing, Refusal, pair_rows
+from zlbench_core.results.reader import read_run
+from zlbench_core.results.rows import Failure, PytestSummary, Row, RunResult
+from zlbench_core.results.status import OperatorStatus, operator_status
+from zlbench_core.results.tables import (
+    AB_FIELDS,
+    STATUS_FIELDS,
+    SUMMARY_FIELDS,
+    read_table,
+    resolve_device_arg,
+    write_ab,
+    write_status,
+    write_summary,
+)
+
+__all__ = [
+    "AB_FIELDS",
+    "STATUS_FIELDS",
+    "SUMMARY_FIELDS",
+    "Failure",
+    "OperatorStatus",
+    "PairedRow",
+    "Pairing",
+    "PytestSummary",
+    "Refusal",
+    "Row",
+    "RunResult",
+    "operator_status",
+    "pair_rows",
+    "read_run",
+    "read_table",
+    "report_ab",
+    "resolve_device_arg",
+    "write_ab",
+    "write_status",
+    "write_summary",
+]

@@ -1,0 +1,118 @@
+from __future__ import annotations
+
+import pytest
+
+from zlbench_core.campaign import Campaign, default_config, load_campaign
+from zlbench_core.errors import ConfigError, UnknownBackendError
+
+
+def load(**changes):
+    return load_campaign({**default_config(), **changes}, source="config.yaml")
+
+
+def refusal(**changes) -> str:
+    with pytest.raises(ConfigError) as caught:
+        load(**changes)
+    message = str(caught.value)
+    assert "\n" not in message
+    return message
+
+
+def test_the_default_campaign_is_an_ab_of_one_variable():
+    campaign = load()
+    assert campaign.backend == "cpu"
+    assert campaign.side_names == ("a", "b")
+    assert campaign.declared_axis() == ["env:TRITON_F32_DEFAULT"]
+    assert campaign.records
+
+
+def test_a_campaign_survives_its_json_form():
+    campaign = load(suite_dirs=["own"], op_files={"mm": "blas"})
+    assert Campaign.from_json(campaign.to_json()) == campaign
+
+
+def test_an_alias_becomes_the_canonical_backend():
+    assert load(backend="mthreads").backend == "musa"
+
+
+@pytest.mark.parametrize("given", ["mm", "mm,softmax"])
+def test_a_bare_string_of_ops_is_a_list(given):
+    assert load(ops=given).ops == tuple(given.split(","))
+
+
+def test_an_unknown_backend_names_the_known_ones():
+    with pytest.raises(UnknownBackendError) as caught:
+        load(backend="cdua")
+    assert "cdua" in str(caught.value)
+    assert all(name in str(caught.value) for name in ("cuda", "musa", "rocm", "ascend", "cpu"))
+
+
+@pytest.mark.parametrize("op", ["../mm", "mm;rm -rf /", "mm\n", "<b>mm", "", "mm softmax"])
+def test_an_op_that_is_no_name_is_refused(op):
+    assert "ops" in refusal(ops=[op])
+
+
+def test_a_level_beyond_the_two_is_refused_with_both_named():
+    message = refusal(level="extreme")
+    assert "extreme" in message
+    assert "core, comprehensive" in message
+
+
+def test_a_misspelt_key_gets_the_nearest_one():
+    assert refusal(bakend="cpu") == "unknown key bakend in config.yaml; did you mean backend?"
+
+
+def test_a_misspelt_nested_key_is_named_with_its_place():
+    assert "ir_gate.alow_no_diff" in refusal(ir_gate={"alow_no_diff": True})
+
+
+def test_sides_that_do_not_differ_are_refused():
+    assert "do not differ" in refusal(sides={"a": {"env": {"X": "1"}}, "b": {"env": {"X": "1"}}})
+
+
+def test_side_b_null_makes_a_one_sided_campaign():
+    campaign = load(sides={"a": {}, "b": None})
+    assert not campaign.is_ab
+    assert campaign.declared_axis() == []
+
+
+def test_sides_of_the_command_line_replace_those_of_the_file():
+    given = {"sides": {"b": {"env": {"DISABLE_LLVM_OPT": "1"}}}}
+    merged = {
+        **default_config(),
+        "sides": {"b": {"env": {"DISABLE_LLVM_OPT": "1", "TRITON_F32_DEFAULT": "ieee"}}},
+    }
+    campaign = load_campaign(merged, overrides=given, source="x")
+    assert campaign.declared_axis() == ["env:DISABLE_LLVM_OPT"]
+
+
+@pytest.mark.parametrize("name", ["ZL_BACKEND", "CUDA_VISIBLE_DEVICES", "REPLAY_FROM", "TRITON_CACHE_DIR"])
+def test_a_side_may_not_set_what_zlbench_sets(name):
+    assert name in refusal(sides={"a": {}, "b": {"env": {name: "1"}}})
+
+
+def test_a_record_on_a_shared_cache_is_refused_in_an_ab():
+    assert "inherits winners" in refusal(tuner_cache="shared:/tmp/x")
+
+
+def test_devices_take_what_the_command_line_makes_of_them():
+    assert load(devices=["0", "GPU-abc"]).devices == (0, "GPU-abc")
+    assert load(devices=2).devices == (2,)
+
+
+def test_devices_and_their_alias_together_are_refused():
+    assert "both set" in refusal(devices=[0], gpus=[1])
+
+
+def test_measure_false_needs_one_round_and_no_record():
+    campaign = load(measure=False)
+    assert campaign.rounds == 1
+    assert not campaign.records
+
+
+def test_a_value_of_the_wrong_type_names_what_is_expected():
+    assert refusal(rounds="many") == "rounds is 'many' in config.yaml; integer is expected"
+
+
+def test_an_op_file_for_an_op_that_is_not_asked_for_is_refused():
+    assert "scale" in refusal(op_files={"scale": "mm"})

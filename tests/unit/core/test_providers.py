@@ -1,0 +1,150 @@
+from __future__ import annotations
+
+import subprocess
+
+import pytest
+
+from zlbench_core.campaign import default_config, load_campaign
+from zlbench_core.errors import ConfigError
+from zlbench_core.plugin_plan import plan_plugins
+from zlbench_core.providers import get_provider
+from zlbench_core.providers.flaggems import VENDOR_BY_BACKEND, emit_run_env, flaggems_vendor, parse_test_node
+from zlbench_core.providers.git import tree_facts
+
+
+def flaggems_campaign(root, **changes):
+    return load_campaign(
+        {**default_config(), "backend": "cuda", "provider": "flaggems", "flaggems_dir": str(root), **changes}
+    )
+
+
+@pytest.fixture
+def checkout(tmp_path):
+    (tmp_path / "src" / "flag_gems").mkdir(parents=True)
+    (tmp_path / "benchmark").mkdir()
+    (tmp_path / "benchmark" / "test_mm.py").write_text("def test_mm(): ...\n")
+    return tmp_path
+
+
+def test_the_vendor_table():
+    assert VENDOR_BY_BACKEND == {"cuda": "nvidia", "rocm": "amd", "musa": "musa", "ascend": "ascend"}
+    assert flaggems_vendor("mthreads") == "musa"
+    with pytest.raises(ConfigError, match="cpu"):
+        flaggems_vendor("cpu")
+
+
+def test_a_node_is_taken_apart():
+    node = parse_test_node("/x/FlagGems/benchmark/test_blas.py::test_mm[float16]")
+    assert (node.op, node.op_file, node.flaggems_dir) == ("mm", "blas", "/x/FlagGems")
+
+
+@pytest.mark.parametrize(
+    "node", ["", "mm", "benchmark/test_mm.py", "benchmark/mm.py::test_mm", "x/test_mm.py::test_mm"]
+)
+def test_a_node_of_another_form_is_refused(node):
+    with pytest.raises(ConfigError, match="expected"):
+        parse_test_node(node)
+
+
+def test_a_node_alone_takes_its_shapes_from_upstream():
+    env = emit_run_env(
+        test_node="/g/benchmark/test_mm.py::test_mm", op="other", op_file="x", flaggems_dir="/y"
+    )
+    assert env == {
+        "OP": "mm",
+        "OP_FILE": "mm",
+        "FLAGGEMS_DIR": "/g",
+        "TEST_FILE": "/g/benchmark/test_mm.py::test_mm",
+        "SHAPE_MODE": "upstream",
+        "PASS_SHAPE_FILE": "0",
+    }
+
+
+def test_a_plain_operator_has_its_shapes_inline():
+    env = emit_run_env(op="mm", op_file="blas", flaggems_dir="/g")
+    assert env["TEST_FILE"] == "/g/benchmark/test_blas.py::test_mm"
+    assert (env["SHAPE_MODE"], env["PASS_SHAPE_FILE"]) == ("inline", "1")
+
+
+def test_a_shape_file_is_passed_on():
+    env = emit_run_env(op="mm", flaggems_dir="/g", shape_file="/s.yaml")
+    assert (env["SHAPE_MODE"], env["PASS_SHAPE_FILE"]) == ("file", "1")
+
+
+def test_neither_node_nor_operator_is_refused():
+    with pytest.raises(ConfigError, match="expected"):
+        emit_run_env()
+
+
+def test_a_checkout_that_is_not_there_is_named(tmp_path):
+    campaign = flaggems_campaign(tmp_path / "gone")
+    [(check, line)] = get_provider("flaggems").problems(campaign, campaign.sides[0])
+    assert check == "flaggems_dir"
+    assert "gone" in line
+
+
+def test_only_the_file_half_of_a_node_is_checked(checkout):
+    provider = get_provider("flaggems")
+    good = flaggems_campaign(checkout, ops=["mm"])
+    assert provider.problems(good, good.sides[0]) == []
+    bad = flaggems_campaign(checkout, ops=["nosuch"])
+    assert provider.problems(bad, bad.sides[0])[0][0] == "benchmark_file"
+
+
+def test_the_run_names_the_vendor_that_the_suite_itself_takes(checkout):
+    campaign = flaggems_campaign(checkout, backend="musa")
+    env = get_provider("flaggems").environment(campaign, campaign.sides[0])
+    assert env == {"PYTHONPATH": f"{checkout}/src", "GEMS_VENDOR": "mthreads"}
+
+
+def test_a_builtin_operator_that_is_not_there_lists_those_that_are():
+    campaign = load_campaign({**default_config(), "ops": ["nosuch"]})
+    [(check, line)] = get_provider("builtin").problems(campaign, campaign.sides[0])
+    assert check == "op"
+    assert "nosuch" in line
+    assert "mm" in line
+    assert "softmax" in line
+
+
+def test_a_file_of_the_users_own_comes_before_the_builtin_one(tmp_path):
+    (tmp_path / "test_mm.py").write_text("")
+    campaign = load_campaign({**default_config(), "suite_dirs": [str(tmp_path)]})
+    found = get_provider("builtin").invocation(campaign, campaign.sides[0], "mm")
+    assert found.test_file == tmp_path / "test_mm.py"
+    assert "zlbench_core.suite.conftest" in found.argv
+
+
+def test_a_dirty_tree_is_not_its_commit(tmp_path):
+    def git(*args):
+        subprocess.run(["git", "-C", str(tmp_path), *args], check=True, capture_output=True)
+
+    git("init", "-q")
+    (tmp_path / "x.py").write_text("1\n")
+    git("add", ".")
+    git("-c", "user.name=t", "-c", "user.email=t@t", "commit", "-qm", "x")
+    clean = tree_facts(tmp_path)
+    assert clean["dirty"] is False
+    (tmp_path / "x.py").write_text("2\n")
+    first = tree_facts(tmp_path)
+    (tmp_path / "x.py").write_text("3\n")
+    second = tree_facts(tmp_path)
+    assert first["commit"] == second["commit"] == clean["commit"]
+    assert len({clean["dirty"], first["dirty"], second["dirty"]}) == 3
+
+
+def test_plugins_come_in_order_and_by_capability():
+    assert plan_plugins("cuda", extra=[]) == [
+        f"zlbench_core.plugins.{name}"
+        for name in ("device_setup", "timing", "autotune_record", "mm_cluster_fix", "ir_archive")
+    ]
+    musa = plan_plugins("mthreads", extra=["own"])
+    assert musa[0] == "zlbench_core.plugins.musa_benchmark_compat"
+    assert musa[-1] == "own"
+    assert not any("mm_cluster" in name for name in musa)
+    assert not any("cudagraph" in name for name in musa)
+
+
+def test_plugins_can_be_left_out(monkeypatch):
+    monkeypatch.setenv("ZL_EXTRA_PLUGINS", "one,two")
+    names = plan_plugins("cuda", enable_autotune=False, enable_ir=False, enable_mm_cluster=False)
+    assert names == ["zlbench_core.plugins.device_setup", "zlbench_core.plugins.timing", "one", "two"]

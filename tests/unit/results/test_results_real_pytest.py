@@ -1,0 +1,102 @@
+"""Logs that pytest itself writes, of a toy suite that prints tables as FlagGems does."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+from zlbench_core.results.reader import read_run
+from zlbench_core.results.status import operator_status
+
+TOY = """
+import pytest
+
+def table(dtype, op="toy"):
+    print(f"\\nOperator: {op}  Performance Test (dtype={dtype}, mode=kernel,level=core)")
+    print("Status       Torch Latency (ms)    Gems Latency (ms)         Gems Speedup          Size Detail")
+    print("-" * 95)
+    print(f"SUCCESS   {0.2:>20.6f}{0.1:>20.6f}{2.0:>20.3f}          [torch.Size([8])]\\n")
+
+def test_good():
+    table("torch.float16")
+
+def test_stops():
+    table("torch.float16", "stops")
+    raise RuntimeError("out of memory in the second dtype, " + "and longer than one line " * 5)
+
+@pytest.mark.skipif(True, reason="CUDA is not available")
+def test_skipped():
+    table("torch.float16")
+
+@pytest.fixture
+def broken():
+    raise OSError("no device")
+
+def test_set_up(broken):
+    pass
+"""
+
+
+@pytest.fixture
+def run_toy(tmp_path):
+    def run(*arguments: str, source: str = TOY):
+        (tmp_path / "benchmark").mkdir()
+        (tmp_path / "pytest.ini").write_text("[pytest]\n")
+        (tmp_path / "benchmark" / "test_toy.py").write_text(source)
+        command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", *arguments]
+        environment = {**os.environ, "COLUMNS": "80", "PYTEST_ADDOPTS": ""}
+        with open(tmp_path / "run.log", "wb") as log:
+            done = subprocess.run(
+                command, cwd=tmp_path, env=environment, stdout=log, stderr=subprocess.STDOUT, check=False
+            )
+        result = read_run(tmp_path)
+        return result, operator_status(result, {"pytest_exit": done.returncode})
+
+    return run
+
+
+@pytest.mark.parametrize("arguments", [("-s",), ("-v", "-s", "--color=yes"), ("-q",)])
+def test_rows_failures_and_reasons_are_found_however_pytest_prints(run_toy, arguments):
+    result, status = run_toy("benchmark/test_toy.py", "-rsfE", *arguments)
+    shown = {"toy", "stops"} if "-s" in arguments else {"stops"}
+    assert {row.op for row in result.rows} == shown
+    assert sorted((f.kind, f.node.rpartition("::")[2], f.message) for f in result.failures) == [
+        ("error", "test_set_up", "OSError: no device"),
+        (
+            "test",
+            "test_stops",
+            f"RuntimeError: out of memory in the second dtype, {'and longer than one line ' * 5}".strip(),
+        ),
+    ]
+    assert result.skipped == ("benchmark/test_toy.py:17: CUDA is not available",)
+    summary = result.pytest_summary
+    assert (summary.passed, summary.failed, summary.errors, summary.skipped) == (1, 1, 1, 1)
+    assert (status.status, result.cut_off) == ("partial", False)
+
+
+def test_a_green_run_that_shows_no_table_is_no_data(run_toy):
+    result, status = run_toy("benchmark/test_toy.py::test_good", "-q")
+    assert (result.rows, result.pytest_summary.passed) == ((), 1)
+    assert status.status == "no_data"
+
+
+def test_a_skipped_operator_is_skipped_for_its_reason(run_toy):
+    _, status = run_toy("benchmark/test_toy.py::test_skipped", "-s", "-rs")
+    assert (status.status, status.reason) == ("skipped", "benchmark/test_toy.py:17: CUDA is not available")
+
+
+def test_a_file_that_does_not_import_failed_with_the_import_error(run_toy):
+    result, status = run_toy("benchmark/test_toy.py", "-s", source="import a_module_that_is_not_there\n")
+    (failure,) = result.failures
+    message = "ModuleNotFoundError: No module named 'a_module_that_is_not_there'"
+    assert (failure.kind, failure.node, failure.message) == ("error", "benchmark/test_toy.py", message)
+    assert (status.status, status.reason) == ("failed", message)
+
+
+def test_a_test_that_is_not_there_failed_by_its_name(run_toy):
+    _, status = run_toy("benchmark/test_toy.py::test_nothing", "-s")
+    assert status.status == "failed"
+    assert "test_nothing" in status.reason

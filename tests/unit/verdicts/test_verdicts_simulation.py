@@ -1,0 +1,82 @@
+"""A small edition of benchmarks/simulate_verdicts.py: seeded, and with bounds that chance does not break."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from fake_clock import NOISES, duet, replays
+from simulate_verdicts import duet_log_ratios
+from simulated_rules import RULES, Tally, rule_tallies, suites, verdict_counts
+
+from zlbench_core.verdicts import Superblock, Verdict, plan_looks
+from zlbench_core.verdicts.superblock import superblock_log_ratio
+
+CAMPAIGNS = 200
+QUIET, TYPICAL, THERMAL = NOISES
+
+
+@pytest.fixture(scope="module")
+def null() -> dict[str, np.ndarray]:
+    rng = np.random.default_rng(11)
+    rounds = {noise.name: replays(noise, np.zeros(CAMPAIGNS), 24, rng) for noise in NOISES}
+    return {**rounds, "duet": duet_log_ratios(TYPICAL, 0.0, CAMPAIGNS, 24, rng)}
+
+
+@pytest.mark.parametrize("where", ["quiet", "typical", "thermal", "duet"])
+def test_every_stopping_rule_keeps_its_bound(null, where):
+    tallies = rule_tallies(null[where])
+    promised = [name for name, (_, bound) in RULES.items() if bound is not None]
+    assert len(promised) == 5
+    for name in promised:
+        assert tallies[name].claims <= tallies[name].most, name
+
+
+def test_the_bound_is_tight_enough_to_catch_peeking(null):
+    claims = rule_tallies(null["typical"])["t, peeking 4 to 24"].claims
+    assert Tally(CAMPAIGNS, claims).breach
+
+
+def test_a_change_of_one_percent_is_found():
+    y = replays(TYPICAL, np.full(50, 0.01), 12, np.random.default_rng(12))
+    counts, spent = verdict_counts(y)
+    assert counts[Verdict.SLOWER] >= 45
+    assert counts[Verdict.FASTER] == counts[Verdict.SAME] == 0
+    assert 6 <= spent < 7
+
+
+def test_a_change_on_the_margin_is_rarely_called_the_same():
+    y = replays(TYPICAL, np.full(150, 0.005), 12, np.random.default_rng(13))
+    counts, _ = verdict_counts(y)
+    wrong = Tally(150, counts[Verdict.SAME] + counts[Verdict.FASTER])
+    assert not wrong.breach
+
+
+def test_a_gate_over_six_operators_keeps_its_bound():
+    result = suites("gate", [0.01, 0.01, 0.0, 0.0, 0.0, 0.0], TYPICAL, 40, np.random.default_rng(14))
+    assert not result.false_any.breach
+    assert result.power > 0.9
+    assert result.rounds >= plan_looks(operators=6).first
+
+
+def test_a_survey_keeps_the_share_of_false_claims_small():
+    truth = [0.02, 0.02] + [0.0] * 6
+    result = suites("survey", truth, TYPICAL, 30, np.random.default_rng(15))
+    assert result.false_any.bound is None
+    assert result.false_share <= 0.05
+    assert result.power > 0.9
+
+
+def test_the_vectorised_superblocks_are_those_of_the_product():
+    made = duet(THERMAL, 0.01, (2, 3, 2), np.random.default_rng(16))
+    fast = made.superblock_log_ratios()
+    for index in np.ndindex(made.b_first.shape):
+        order = "BAAB" if made.b_first[index] else "ABBA"
+        block = Superblock(order, tuple(tuple(map(float, samples)) for samples in made.launches[index]))
+        assert superblock_log_ratio(block) == pytest.approx(fast[index], abs=1e-12)
+
+
+def test_the_duet_removes_what_both_sides_share():
+    rng = np.random.default_rng(17)
+    together = duet_log_ratios(THERMAL, 0.0, 30, 8, rng).std()
+    apart = replays(THERMAL, np.zeros(30), 8, rng).std()
+    assert together < apart / 2

@@ -1,0 +1,78 @@
+"""Real Snakemake runs of the real workflow, each in a folder of its own."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+import yaml
+
+REPOSITORY = Path(__file__).parents[2]
+SNAKEFILE = REPOSITORY / "workflow" / "Snakefile"
+SHAPES = {"shapes": {"mm": [[1, 32, 32, 32]], "softmax": [[8, 32]], "layer_norm": [[8, 32]]}}
+
+
+@dataclass
+class Outcome:
+    code: int
+    out: str
+    err: str
+
+    @property
+    def text(self) -> str:
+        return self.out + self.err
+
+    @property
+    def jobs(self) -> dict[str, int]:
+        """How many jobs of each rule Snakemake planned: the last of its job tables."""
+        tables = re.findall(r"^job +count\n-.*\n((?:\w+ +\d+\n)+)", self.text, re.MULTILINE)
+        lines = [line.split() for line in tables[-1].splitlines()] if tables else []
+        return {rule: int(count) for rule, count in lines if rule != "total"}
+
+
+class Campaign:
+    """A working folder with a campaign file, and Snakemake run in it."""
+
+    def __init__(self, folder: Path, **config) -> None:
+        self.folder = folder
+        self.config = {"backend": "cpu", "provider": "builtin", "dtypes": ["float32"], "rounds": 2, **config}
+
+    def __call__(self, *args: str, env: dict[str, str] | None = None, cores: int = 2) -> Outcome:
+        self.folder.mkdir(parents=True, exist_ok=True)
+        file = self.folder / "campaign.yaml"
+        file.write_text(yaml.safe_dump(self.config))
+        command = [
+            sys.executable,
+            "-m",
+            "snakemake",
+            "--snakefile",
+            str(SNAKEFILE),
+            "--directory",
+            str(self.folder),
+        ]
+        command += ["--cores", str(cores), *args, "--configfile", str(file)]
+        done = subprocess.run(
+            command,
+            capture_output=True,
+            text=True,
+            env={**os.environ, **(env or {})},
+            timeout=500,
+            check=False,
+        )
+        return Outcome(done.returncode, done.stdout, done.stderr)
+
+    def path(self, *parts: str) -> Path:
+        return self.folder.joinpath("results", "cpu", *parts)
+
+
+@pytest.fixture
+def campaign(tmp_path):
+    def make(**config) -> Campaign:
+        return Campaign(tmp_path / "work", **config)
+
+    return make

@@ -1,0 +1,57 @@
+"""Each mistake is one line, without a trace, and leaves nothing behind."""
+
+from __future__ import annotations
+
+import pytest
+
+SWITCH = {"a": {}, "b": {"env": {"TRITON_F32_DEFAULT": "ieee"}}}
+
+
+@pytest.mark.parametrize(
+    ("config", "names"),
+    [
+        ({"backend": "cdua"}, ["cdua", "musa"]),
+        ({"ops": ["nosuch"]}, ["PREFLIGHT_FAILED check=op", "nosuch", "softmax"]),
+        ({"ops": ["../mm"]}, ["../mm"]),
+        ({"ops": ["mm; touch owned"]}, ["mm; touch owned"]),
+        ({"level": "extreme"}, ["extreme", "comprehensive"]),
+        ({"bakend": "cpu"}, ["bakend", "did you mean backend?"]),
+        ({"sides": {"a": {}, "b": {}}}, ["do not differ"]),
+        ({"provider": "flaggems", "backend": "cuda"}, ["PREFLIGHT_FAILED check=flaggems_dir"]),
+        (
+            {"provider": "flaggems", "backend": "cuda", "flaggems_dir": "/gone"},
+            ["check=flaggems_dir", "/gone"],
+        ),
+        ({"shape_file": "/gone.yaml"}, ["PREFLIGHT_FAILED check=shape_file", "/gone.yaml"]),
+        (
+            {"sides": {**SWITCH, "a": {"python": "/gone/python"}}},
+            ["PREFLIGHT_FAILED check=python", "/gone/python"],
+        ),
+        ({"autotune": {"from": "/gone"}}, ["PREFLIGHT_FAILED check=replay_from", "/gone"]),
+    ],
+)
+def test_a_mistake_is_one_line_before_anything_runs(campaign, config, names):
+    outcome = campaign(**{"ops": ["mm"], "sides": SWITCH, **config})()
+    assert outcome.code == 1
+    assert "Traceback" not in outcome.text
+    line = next(line for line in outcome.text.splitlines() if names[0] in line)
+    assert all(name in line for name in names)
+    assert outcome.jobs == {}
+
+
+@pytest.mark.parametrize(
+    ("config", "names"),
+    [
+        ({"devices": [99]}, ["PREFLIGHT_FAILED check=device", "99"]),
+        ({"backend": "musa"}, ["PREFLIGHT_FAILED check=device", "mthreads-gmi"]),
+    ],
+)
+def test_a_machine_that_lacks_something_fails_in_preflight(campaign, config, names):
+    outcome = campaign(ops=["mm"], sides=SWITCH, **config)()
+    assert outcome.code == 1
+    assert "Preflight of side" in outcome.text
+    assert "Record the autotune winners" not in outcome.text
+    assert "Traceback" not in outcome.text
+    told = [line for line in outcome.text.splitlines() if line.startswith("preflight: PREFLIGHT_FAILED")]
+    assert len(told) == 1
+    assert all(name in told[0] for name in names)

@@ -1,0 +1,170 @@
+"""The embedded default campaign, small: one real run that the tests below look at, and what a rerun does."""
+
+from __future__ import annotations
+
+import csv
+import json
+
+import pytest
+
+from zlbench_core.identity import load_identity
+from zlbench_core.runner import check_digests
+
+from .conftest import Campaign, Outcome
+
+IEEE = {"a": {}, "b": {"env": {"TRITON_F32_DEFAULT": "ieee"}}}
+
+
+@pytest.fixture(scope="module")
+def ran(tmp_path_factory) -> tuple[Campaign, Outcome]:
+    campaign = Campaign(tmp_path_factory.mktemp("default"), ops=["mm", "softmax"], sides=IEEE)
+    return campaign, campaign()
+
+
+def table(campaign: Campaign, name: str) -> list[dict[str, str]]:
+    with campaign.path(name).open(newline="") as stream:
+        return list(csv.DictReader(stream))
+
+
+def test_it_ends_well_and_prints_a_verdict_per_operator(ran):
+    campaign, outcome = ran
+    assert outcome.code == 0, outcome.text[-3000:]
+    verdicts = {
+        line["op"]: line for line in json.loads(campaign.path("verdicts.json").read_text())["operators"]
+    }
+    assert verdicts["softmax"]["verdict"] == "NO CODE CHANGE"
+    assert verdicts["mm"]["verdict"] in ("UNDECIDED", "SAME")
+    assert "NO CODE CHANGE" in outcome.out
+    assert "cpu-interpreter/cuda:90" in outcome.out
+
+
+def test_the_gate_tells_the_two_operators_apart(ran):
+    campaign, _ = ran
+    mm = json.loads(campaign.path("mm", "ir_gate.json").read_text())
+    softmax = json.loads(campaign.path("softmax", "ir_gate.json").read_text())
+    assert (mm["verdict"], mm["first_stage"]) == ("different", "ttir")
+    assert (softmax["verdict"], softmax["marker"]) == ("identical", "SWITCH_NO_IR_DIFF")
+
+
+def test_only_the_operator_that_changed_gets_more_rounds(ran):
+    campaign, _ = ran
+    assert campaign.path("mm", "b", "r2", "run_identity.json").is_file()
+    assert not campaign.path("softmax", "b", "r2").exists()
+
+
+def test_every_run_vouches_for_its_files(ran):
+    campaign, _ = ran
+    runs = [path.parent for path in campaign.path().rglob("run_identity.json")]
+    assert len(runs) == 2 + 2 * 2 + 2
+    for run in runs:
+        identity = load_identity(run)
+        assert identity["status"] == "complete", identity
+        assert {"run.log", "result.json", "shapes.yaml", "header.json"} <= set(identity["digests"])
+        assert check_digests(run) == []
+
+
+def test_both_sides_replay_the_pins_of_one_record(ran):
+    campaign, _ = ran
+    pins = json.loads(campaign.path("mm", "pins", "pins.json").read_text())
+    assert len(pins["entries"]) >= 1
+    for side in "ab":
+        replay = load_identity(campaign.path("mm", side, "r1"))["replay"]
+        assert replay["fallbacks"] == {}
+        assert replay["hits"] >= 1
+        assert replay["launches"] >= replay["hits"]
+
+
+def test_an_identity_holds_what_was_read_back(ran):
+    campaign, _ = ran
+    identity = load_identity(campaign.path("mm", "b", "r1"))
+    assert identity["backend"] == "cpu"
+    assert identity["device"] == "cpu-interpreter/cuda:90"
+    assert identity["timer"] == "direct"
+    assert identity["tuner_cache"] == "isolated"
+    assert identity["environment"]["variables"]["TRITON_F32_DEFAULT"] == "ieee"
+    assert identity["environment"]["triton"].startswith("3.")
+
+
+def test_the_order_of_the_sides_is_a_b_b_a(ran):
+    campaign, _ = ran
+    started = [
+        load_identity(campaign.path("mm", side, number))["started"]
+        for number, side in (("r1", "a"), ("r1", "b"), ("r2", "b"), ("r2", "a"))
+    ]
+    assert started == sorted(started)
+
+
+def test_the_tables_hold_numbers_only_where_there_is_a_comparison(ran):
+    campaign, _ = ran
+    assert {line["op"] for line in table(campaign, "ab.csv")} == {"mm"}
+    statuses = table(campaign, "ops_status.csv")
+    assert [(line["op"], line["side"], line["status"]) for line in statuses] == [
+        ("mm", "a", "ok"),
+        ("mm", "b", "ok"),
+        ("softmax", "a", "ok"),
+        ("softmax", "b", "ok"),
+    ]
+    assert {line["device"] for line in table(campaign, "summary.csv")} == {"cpu-interpreter/cuda:90"}
+
+
+def test_the_receipt_names_every_identity_and_the_harness(ran):
+    campaign, _ = ran
+    receipt = json.loads(campaign.path("receipt.json").read_text())
+    assert len(receipt["identities"]) == 6
+    assert "zlbench_core/runner.py" in receipt["harness"]
+    assert receipt["declared_axis"] == ["env:TRITON_F32_DEFAULT"]
+
+
+def test_the_first_run_did_every_step(ran):
+    _, outcome = ran
+    assert outcome.jobs == {
+        "check_side": 2,
+        "record_shard": 2,
+        "publish_pins": 2,
+        "replay_round": 2,
+        "compare_ir": 2,
+        "gate_device": 1,
+        "summarise": 1,
+        "all": 1,
+    }
+
+
+def test_the_same_command_again_runs_nothing(ran):
+    campaign, _ = ran
+    again = campaign()
+    assert again.code == 0
+    assert again.jobs == {}
+    assert "Nothing to be done" in again.text
+
+
+def test_one_operator_of_it_afterwards_measures_nothing_again(ran):
+    campaign, _ = ran
+    again = campaign("-n", "--config", "ops=[softmax]")
+    assert set(again.jobs) <= {"gate_device", "summarise", "all"}
+
+
+def test_another_env_of_one_side_leaves_the_record_of_the_other(ran):
+    campaign, _ = ran
+    sides = {"a": {}, "b": {"env": {"TRITON_F32_DEFAULT": "tf32x3"}}}
+    jobs = Campaign(campaign.folder, **{**campaign.config, "sides": sides})("-n").jobs
+    assert jobs["replay_round"] >= 2
+    assert "summarise" in jobs
+    assert "record_shard" not in jobs
+    assert "publish_pins" not in jobs
+
+
+def test_more_rounds_add_the_new_ones_only(ran):
+    campaign, _ = ran
+    jobs = Campaign(campaign.folder, **{**campaign.config, "rounds": 3})("-n").jobs
+    assert jobs == {"replay_round": 1, "summarise": 1, "all": 1}
+
+
+def test_statistics_measure_nothing_again(ran):
+    campaign, _ = ran
+    jobs = campaign("-n", "--config", "alpha=0.01").jobs
+    assert jobs == {"summarise": 1, "all": 1}
+
+
+def test_require_accepted_passes_without_a_refusal(ran):
+    campaign, _ = ran
+    assert campaign("require_accepted").code == 0

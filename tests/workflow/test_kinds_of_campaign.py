@@ -1,0 +1,124 @@
+"""The other kinds of campaign are the same Snakefile with another config."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+
+import yaml
+
+
+def statuses(campaign):
+    with campaign.path("ops_status.csv").open(newline="") as stream:
+        return {(line["op"], line["side"]): line for line in csv.DictReader(stream)}
+
+
+def test_one_side_only_gives_a_status_and_a_speedup(campaign):
+    one = campaign(ops=["add"], sides={"a": {}, "b": None}, rounds=1)
+    outcome = one()
+    assert outcome.code == 0, outcome.text[-3000:]
+    assert statuses(one)["add", "a"]["status"] == "ok"
+    with one.path("summary.csv").open(newline="") as stream:
+        lines = list(csv.DictReader(stream))
+    assert lines
+    assert all(float(line["speedup"]) > 0 and line["latency_b_ms"] == "" for line in lines)
+    assert not one.path("add", "ir_gate.json").exists()
+
+
+def test_compile_only_stops_after_the_gate_and_times_nothing(campaign):
+    sides = {"a": {}, "b": {"env": {"DISABLE_LLVM_OPT": "1"}}}
+    one = campaign(ops=["add"], sides=sides, measure=False)
+    outcome = one()
+    assert outcome.code == 0, outcome.text[-3000:]
+    gate = json.loads(one.path("add", "ir_gate.json").read_text())
+    assert (gate["verdict"], gate["first_stage"]) == ("different", "llir")
+    assert len(gate["variants"]) >= 2, "every config of the autotuner is compiled, not only the winner"
+    assert not one.path("add", "pins").exists()
+    assert not one.path("add", "a", "r1", "samples.jsonl").exists()
+    [operator] = json.loads(one.path("verdicts.json").read_text())["operators"]
+    assert operator["evidence"] is None
+    assert "llir" in operator["detail"]
+
+
+def test_the_amd_target_compiles_down_to_its_binary(campaign):
+    sides = {"a": {}, "b": {"env": {"TRITON_DISABLE_LINE_INFO": "1"}}}
+    one = campaign(ops=["softmax"], sides=sides, measure=False, target="hip:gfx942")
+    outcome = one()
+    assert outcome.code == 0, outcome.text[-3000:]
+    gate = json.loads(one.path("softmax", "ir_gate.json").read_text())
+    assert gate["verdict"] == "identical"
+    assert list(one.path("softmax", "a", "r1", "ir").rglob("hsaco"))
+
+
+FAILS_ON_SIDE_B = """
+import os
+
+import pytest
+
+
+def test_fragile():
+    if os.environ.get("TRITON_F32_DEFAULT") == "ieee":
+        pytest.fail("the kernel is wrong on this side")
+"""
+
+
+def test_an_operator_that_fails_is_a_status_and_not_a_crash(campaign, tmp_path):
+    (tmp_path / "own").mkdir()
+    (tmp_path / "own" / "test_fragile.py").write_text(FAILS_ON_SIDE_B)
+    sides = {"a": {}, "b": {"env": {"TRITON_F32_DEFAULT": "ieee"}}}
+    both = campaign(ops=["fragile", "add"], sides=sides, suite_dirs=[str(tmp_path / "own")])
+    outcome = both()
+    assert outcome.code == 0, outcome.text[-3000:]
+    assert statuses(both)["fragile", "b"]["status"] == "failed"
+    assert statuses(both)["add", "b"]["status"] == "ok"
+    verdicts = {line["op"]: line for line in json.loads(both.path("verdicts.json").read_text())["operators"]}
+    assert verdicts["fragile"]["verdict"] == "REFUSED"
+    assert "the kernel is wrong on this side" in " ".join(verdicts["fragile"]["reasons"])
+    assert both("require_accepted").code == 1
+
+
+def test_a_round_that_fails_after_a_change_never_leaves_the_old_summary_standing(campaign, tmp_path):
+    good = {"a": {}, "b": {"env": {"TRITON_F32_DEFAULT": "ieee"}}}
+    one = campaign(ops=["add"], sides=good, rounds=1)
+    assert one().code == 0
+    old = one.path("verdicts.json").read_bytes()
+    one.config["sides"]["b"]["env"]["TRITON_F32_DEFAULT"] = "tf32"
+    # The round itself cannot be run: the machine-wide folder of device locks is a file.
+    broken = tmp_path / "locks"
+    broken.write_text("")
+    for _ in range(2):
+        outcome = one(env={"ZL_LOCK_DIR": str(broken)})
+        assert outcome.code == 1
+    assert not one.path("verdicts.json").exists() or one.path("verdicts.json").read_bytes() != old
+    mended = one()
+    assert mended.code == 0
+    assert mended.jobs["summarise"] == 1
+
+
+def test_pins_recorded_earlier_replace_the_record(campaign, tmp_path):
+    sides = {"a": {}, "b": {"env": {"TRITON_F32_DEFAULT": "ieee"}}}
+    first = campaign(ops=["add"], sides=sides, rounds=1)
+    assert first().code == 0
+    kept = tmp_path / "pins" / "add"
+    kept.parent.mkdir()
+    os.rename(first.path("add", "pins"), kept)
+    second = campaign(ops=["add"], sides=sides, rounds=1, autotune={"from": str(kept.parent)})
+    second.folder = tmp_path / "second"
+    outcome = second()
+    assert outcome.code == 0, outcome.text[-3000:]
+    assert "record_shard" not in outcome.jobs
+    header = json.loads(second.path("add", "a", "r1", "header.json").read_text())
+    assert header["autotune_mode"] == "replay"
+
+
+def test_the_effective_shapes_are_archived(campaign, tmp_path):
+    shapes = tmp_path / "shapes.yaml"
+    shapes.write_text(yaml.safe_dump({"add": {"shapes": [[8, 8]]}}))
+    one = campaign(ops=["add"], sides={"a": {}, "b": None}, rounds=1, shape_file=str(shapes))
+    assert one().code == 0
+    archived = yaml.safe_load(one.path("add", "a", "r1", "shapes.yaml").read_text())
+    assert archived["shape_mode"] == "file"
+    assert archived["level"] == "core"
+    assert len(archived["effective"]["torch.float32"]) == 1
+    assert "8" in archived["effective"]["torch.float32"][0]

@@ -1,0 +1,32 @@
+rule compare_ir:
+    input:
+        expand(
+            "results/{{backend}}/{{op}}/{side}/r1/run_identity.json",
+            side=CAMPAIGN.side_names,
+        ),
+    output:
+        "results/{backend}/{op}/ir_gate.json",
+    log:
+        "logs/{backend}/{op}/ir_gate.log",
+    params:
+        plan=get_round_plan,
+    message:
+        "Compare the generated code of both sides of {wildcards.op}."
+    script:
+        "../scripts/compare_ir.py"
+
+
+# One checkpoint per device, not per operator: the DAG is evaluated anew after each (SNAKEMAKE.md (d)).
+checkpoint gate_device:
+    input:
+        get_gates_of_slot,
+    output:
+        verdicts="results/{backend}/ir_gate/device-{slot}.json",
+    log:
+        "logs/{backend}/ir_gate_{slot}.log",
+    params:
+        plan=get_gate_plan,
+    message:
+        "Decide which operators of device {wildcards.slot} need more rounds."
+    script:
+        "../scripts/gate_device.py"

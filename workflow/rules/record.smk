@@ -1,0 +1,40 @@
+rule record_shard:
+    input:
+        expand("results/{{backend}}/preflight/{side}.json", side=CAMPAIGN.autotune.record_side),
+    output:
+        "results/{backend}/{op}/record/shard-{shard}/run_identity.json",
+    log:
+        "logs/{backend}/{op}/record_{shard}.log",
+    resources:
+        **SHARD_TOKENS,
+        device=device_of_shard,
+        gpu=1,
+        time_limit=CAMPAIGN.time_limit,
+    params:
+        plan=get_record_plan,
+        shards=CAMPAIGN.autotune.shards,
+    message:
+        "Record the autotune winners of {wildcards.op}, shard {wildcards.shard}."
+    script:
+        "../scripts/record_shard.py"
+
+
+# Holds a device, since a discarded record is swept again, serially, here.
+rule publish_pins:
+    input:
+        get_shard_identities,
+    output:
+        "results/{backend}/{op}/pins/meta.json",
+    log:
+        "logs/{backend}/{op}/publish_pins.log",
+    resources:
+        **OP_TOKENS,
+        device=device_of_op,
+        gpu=1,
+        time_limit=CAMPAIGN.time_limit,
+    params:
+        plan=get_record_plan,
+    message:
+        "Merge the records of {wildcards.op} into pins, or discard them."
+    script:
+        "../scripts/publish_pins.py"

@@ -1,0 +1,23 @@
+# A round is one job: both sides of a pair run one after the other on one device, which the job holds throughout.
+rule replay_round:
+    input:
+        preflight=expand("results/{{backend}}/preflight/{side}.json", side=CAMPAIGN.side_names),
+        pins=get_pins,
+    output:
+        expand(
+            "results/{{backend}}/{{op}}/{side}/r{{round}}/run_identity.json",
+            side=CAMPAIGN.side_names,
+        ),
+    log:
+        "logs/{backend}/{op}/replay_r{round}.log",
+    resources:
+        **OP_TOKENS,
+        device=device_of_op,
+        gpu=1,
+        time_limit=CAMPAIGN.time_limit,
+    params:
+        plan=get_round_plan,
+    message:
+        "Round {wildcards.round} of {wildcards.op}, side by side."
+    script:
+        "../scripts/replay_round.py"

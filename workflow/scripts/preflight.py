@@ -1,0 +1,8 @@
+from zlbench_core.chain.step import step
+from zlbench_core.files import write_json
+from zlbench_core.plans import read_plan
+from zlbench_core.preflight import preflight
+
+with step("preflight", snakemake.log[0]):
+    campaign = read_plan(snakemake.params.plan)
+    write_json(snakemake.output[0], preflight(campaign, campaign.side(snakemake.wildcards.side)))

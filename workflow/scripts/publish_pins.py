@@ -1,0 +1,14 @@
+from pathlib import Path
+
+from zlbench_core.chain.record import publish_pins
+from zlbench_core.chain.step import step
+from zlbench_core.plans import read_plan
+
+with step("publish pins", snakemake.log[0]):
+    publish_pins(
+        read_plan(snakemake.params.plan, snakemake.resources.time_limit),
+        snakemake.wildcards.op,
+        [Path(identity).parent for identity in snakemake.input],
+        snakemake.resources.device,
+        Path(snakemake.output[0]).parent,
+    )

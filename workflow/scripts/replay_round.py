@@ -1,0 +1,17 @@
+from pathlib import Path
+
+from zlbench_core.chain.replay import replay_round
+from zlbench_core.chain.step import step
+from zlbench_core.plans import read_plan
+
+with step("replay", snakemake.log[0]):
+    campaign = read_plan(snakemake.params.plan, snakemake.resources.time_limit)
+    pins = snakemake.input.get("pins")
+    replay_round(
+        campaign,
+        snakemake.wildcards.op,
+        int(snakemake.wildcards.round),
+        snakemake.resources.device,
+        {side: Path(path).parent for side, path in zip(campaign.side_names, snakemake.output, strict=True)},
+        Path(pins).parent if pins else None,
+    )

@@ -1,0 +1,3 @@
+from zlbench_core.cli import main
+
+raise SystemExit(main())

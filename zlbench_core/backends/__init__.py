@@ -1,0 +1,36 @@
+"""The device backends, by name: config `backend` chooses, or ZL_BACKEND for a bare pytest run."""
+
+from __future__ import annotations
+
+from zlbench_core.backends.ascend import AscendBackend
+from zlbench_core.backends.cpu import CpuBackend
+from zlbench_core.backends.cuda import CudaBackend
+from zlbench_core.backends.musa import MusaBackend
+from zlbench_core.backends.rocm import RocmBackend
+from zlbench_core.backends.vendor import VendorBackend
+from zlbench_core.errors import UnknownBackendError
+
+__all__ = ["UnknownBackendError", "get_backend", "known_backends", "normalize_backend_name"]
+
+_BACKENDS: dict[str, VendorBackend] = {
+    backend.name: backend
+    for backend in (CudaBackend(), MusaBackend(), RocmBackend(), AscendBackend(), CpuBackend())
+}
+_NAMES = {alias: name for name, backend in _BACKENDS.items() for alias in (name, *backend.aliases)}
+
+
+def known_backends() -> tuple[str, ...]:
+    return tuple(_BACKENDS)
+
+
+def normalize_backend_name(name: str | None) -> str:
+    """The backend that `name` means, in any case; nothing at all means cuda. Raises UnknownBackendError."""
+    asked = (name or "").strip().lower()
+    if asked not in _NAMES:
+        raise UnknownBackendError(f"unknown backend {name!r}: known are {', '.join(known_backends())}")
+    return _NAMES[asked]
+
+
+def get_backend(name: str | None) -> VendorBackend:
+    """The backend that `name` (or an alias) means. Raises UnknownBackendError."""
+    return _BACKENDS[normalize_backend_name(name)]

@@ -1,0 +1,97 @@
+"""Ascend NPUs: npu-smi, and masks that the runtime shrinks without a word."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+
+from zlbench_core.backends.base import DeviceInfo
+from zlbench_core.backends.errors_text import STICKY, ErrorWords
+from zlbench_core.backends.process import torch_named_device
+from zlbench_core.backends.tools import cannot_enumerate, first_line, known, run_tool
+from zlbench_core.backends.vendor import VendorBackend
+from zlbench_core.errors import DeviceError
+
+TOOL_VERSION = re.compile(r"npu-smi\s+\S+\s+Version:\s*(\S+)")
+USED_OF_TOTAL = re.compile(r"(\d+)\s*/\s*(\d+)")
+DRIVER_INFO = "/usr/local/Ascend/driver/version.info"
+
+
+def parse_info(text: str) -> list[DeviceInfo]:
+    """The chips in `npu-smi info`'s table: two lines each, memory (HBM) in MB as the tool gives it.
+
+    The index is the chip's physical id where the table has that column (NPUs of two chips), else the NPU's.
+    """
+    version = TOOL_VERSION.search(text)
+    table = re.split(r"Process id", text, maxsplit=1)[0]
+    rows = [_cells(line) for line in table.splitlines() if re.match(r"\|\s*\d", line)]
+    return [_chip(top, bottom, version) for top, bottom in zip(rows[::2], rows[1::2], strict=False)]
+
+
+def _cells(line: str) -> list[str]:
+    return [cell.strip() for cell in line.strip().strip("|").split("|")]
+
+
+def _chip(top: Sequence[str], bottom: Sequence[str], version: re.Match[str] | None) -> DeviceInfo:
+    npu, _, name = top[0].partition(" ")
+    chip = bottom[0].split()
+    memory = USED_OF_TOTAL.findall(bottom[-1])
+    used, total = map(int, memory[-1]) if memory else (None, None)
+    return DeviceInfo(
+        index=int(chip[1] if len(chip) > 1 else npu),
+        name=known(name),
+        memory_mib=total,
+        driver=version[1] if version else None,
+        note=None if top[1] == "OK" else f"health {top[1]}",
+        bus_id=known(bottom[1]),
+        used_mib=used,
+    )
+
+
+def check_mask(mask: str, devices: Sequence[DeviceInfo]) -> list[int]:
+    """The ids in a mask. Raises DeviceError for one that is not there, repeated or out of order.
+
+    The runtime drops an unknown id and, for a mask that does not ascend, all of them, both without an error
+    (vllm-project/vllm-ascend #10227).
+    """
+    there = [str(device.index) for device in devices]
+    ids: list[int] = []
+    for entry in (part.strip() for part in mask.split(",")):
+        if entry not in there:
+            raise DeviceError(f"mask {mask}: device {entry} is not there: ascend lists {', '.join(there)}")
+        if ids and int(entry) <= ids[-1]:
+            raise DeviceError(f"mask {mask}: {entry} comes after {ids[-1]}, ascending unique ids are needed")
+        ids.append(int(entry))
+    return ids
+
+
+class AscendBackend(VendorBackend):
+    name = "ascend"
+    aliases = ("npu", "huawei")
+    visibility_keys = ("ASCEND_RT_VISIBLE_DEVICES", "ASCEND_VISIBLE_DEVICES")
+    torch_device = "npu"
+    gems_vendor = "ascend"
+    ir_stages = ("ttir", "ttadapter", "npubin")
+    own_timer = ("triton.backends.ascend.testing", "do_bench_npu")
+    words = ErrorWords(sticky=(*STICKY, "aicore exception", "vector core exception", "aicore timeout"))
+
+    def enumerate_devices(self) -> list[DeviceInfo]:
+        chips = parse_info(run_tool(self.name, ("npu-smi", "info")))
+        if not chips:
+            raise cannot_enumerate(self.name, "npu-smi's answer has no chip in it")
+        return chips
+
+    def visible_devices(self, env: Mapping[str, str], devices: Sequence[DeviceInfo]) -> list[DeviceInfo]:
+        """What ASCEND_RT_VISIBLE_DEVICES leaves. DeviceError: the runtime would shrink it."""
+        mask = env.get("ASCEND_RT_VISIBLE_DEVICES")
+        if mask is None:
+            return list(devices)
+        ids = check_mask(mask, devices)
+        return [device for device in devices if device.index in ids]
+
+    def driver_version(self) -> str | None:
+        line = first_line(DRIVER_INFO)
+        return line.partition("=")[2].strip() or None if line else None
+
+    def process_device(self) -> dict[str, str | None]:
+        return torch_named_device("npu", self.driver_version())

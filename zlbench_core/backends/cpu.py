@@ -1,0 +1,45 @@
+"""No device: kernels compile for a named GPU target and run through Triton's interpreter on the CPU."""
+
+from __future__ import annotations
+
+import os
+
+from zlbench_core import run_env
+from zlbench_core.backends.base import DeviceInfo
+from zlbench_core.backends.vendor import VendorBackend
+
+LOGICAL_DEVICES = 4  # at least so many, that work for several devices can be planned on a small machine
+
+
+class CpuBackend(VendorBackend):
+    name = "cpu"
+    aliases = ("host", "interpreter")
+    torch_device = "cpu"
+    direct_flushes_l2 = False
+    # Of both families of targets; what one target leaves is stages_for(target).
+    ir_stages = ("ttir", "ttgir", "llir", "ptx", "amdgcn", "cubin", "hsaco")
+
+    def stages_for(self, target: str | None) -> tuple[str, ...]:
+        binary = ("amdgcn", "hsaco") if (target or "").startswith("hip:") else ("ptx", "cubin")
+        return ("ttir", "ttgir", "llir", *binary)
+
+    def enumerate_devices(self) -> list[DeviceInfo]:
+        """Logical devices: places to run in, not processors."""
+        count = max(LOGICAL_DEVICES, os.cpu_count() or 1)
+        return [DeviceInfo(index, f"cpu-{index}", "cpu-interpreter") for index in range(count)]
+
+    def process_activate(self, target: str | None) -> None:
+        from zlbench_core.backends.cpu_driver import activate
+
+        activate(target)
+
+    def process_device(self) -> dict[str, str | None]:
+        """The interpreter and the active driver's target, such as cpu-interpreter/cuda:90."""
+        from triton.runtime import driver
+
+        target = driver.active.get_current_target()
+        return {
+            "device": f"cpu-interpreter/{target.backend}:{target.arch}",
+            "device_uuid": f"cpu-{os.environ.get(run_env.DEVICE) or 0}",
+            "driver": None,
+        }

@@ -1,0 +1,44 @@
+"""After round 1: did the two sides compile to different code at all?"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from zlbench_core.campaign import Campaign
+from zlbench_core.files import write_json
+from zlbench_core.identity import load_identity
+from zlbench_core.ir.gate import gate
+
+
+def compare_ir(campaign: Campaign, op: str, run_dirs: dict[str, Path], out_path: Path) -> None:
+    """Write the operator's ir_gate.json. A side that failed leaves the answer unknown, never identical."""
+    identities = {side: load_identity(folder) for side, folder in run_dirs.items()}
+    failed = [
+        f"{side}: {found['failure']}" for side, found in identities.items() if found["status"] != "complete"
+    ]
+    if failed:
+        write_json(
+            out_path,
+            {
+                "schema_version": 1,
+                "status": "complete",
+                "op": op,
+                "verdict": "unknown",
+                "marker": None,
+                "first_stage": None,
+                "reason": "; ".join(failed),
+                "variants": [],
+            },
+        )
+        return
+    a, b = campaign.side_names
+    found = gate(op, [run_dirs[a] / "ir"], [run_dirs[b] / "ir"], out_path)
+    if found["marker"]:
+        print(f"{found['marker']} op={op}", flush=True)
+
+
+def gate_device(gates: list[Path], out_path: Path) -> None:
+    """Collect the gates of the operators that share a device into one file that the checkpoint reads."""
+    found = [json.loads(path.read_text(encoding="utf-8")) for path in gates]
+    write_json(out_path, {gate["op"]: gate["verdict"] for gate in found})

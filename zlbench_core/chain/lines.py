@@ -1,0 +1,166 @@
+"""The lines of the tables, from runs and cases."""
+
+from __future__ import annotations
+
+import statistics
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from zlbench_core.campaign import Campaign
+from zlbench_core.chain.collect import Run
+from zlbench_core.chain.judge import OperatorCase, PairedRound
+from zlbench_core.chain.status import status_of
+from zlbench_core.results.rows import Row, RowKey
+from zlbench_core.results.status import STATUSES
+
+_WORST_FIRST = {status: place for place, status in enumerate(reversed(STATUSES))}
+
+
+def status_lines(campaign: Campaign, runs: Sequence[Run]) -> Iterator[dict[str, Any]]:
+    """ops_status.csv: one line per side, with the worst status of its rounds."""
+    for side in campaign.side_names:
+        mine = [run for run in runs if run.side == side]
+        if not mine:
+            continue
+        found = [status_of(run, campaign.measure) for run in mine]
+        worst = min(found, key=lambda status: _WORST_FIRST[status.status])
+        run = mine[found.index(worst)]
+        markers: Counter[str] = Counter()
+        for one in mine:
+            markers.update(one.result.markers)
+        yield {
+            "backend": campaign.backend,
+            "device": run.identity.get("device"),
+            "gpu": run.identity.get("device_uuid"),
+            "timer": run.identity.get("timer"),
+            "op": run.op,
+            "side": side,
+            "status": worst.status,
+            "reason": worst.reason,
+            "pytest_exit": run.identity.get("pytest_exit"),
+            "rows": len(run.result.rows),
+            "partial_dtypes": run.result.partial_dtypes,
+            "markers": dict(markers),
+            "rounds": len(mine),
+        }
+
+
+def ab_lines(case: OperatorCase) -> Iterator[dict[str, Any]]:
+    """ab.csv: one line per row and round of an operator whose numbers may be shown."""
+    for paired in case.pairs.values():
+        for pair in paired:
+            yield {
+                "op": case.op,
+                "fg_op_name": pair.a.op,
+                "dtype": pair.a.dtype,
+                "mode": pair.a.mode,
+                "size": pair.a.size,
+                "occurrence": pair.a.occurrence,
+                "round": pair.round,
+                "order": "ab" if pair.a_run.identity.get("order") == 0 else "ba",
+                "latency_a_ms": pair.a.latency,
+                "latency_b_ms": pair.b.latency,
+                "ratio": pair.b.latency / pair.a.latency,
+                "marker_a": _markers(pair.a_run, pair.a),
+                "marker_b": _markers(pair.b_run, pair.b),
+                "note": _released(case),
+            }
+
+
+def summary_lines(
+    campaign: Campaign, runs: Mapping[str, Sequence[Run]], cases: Mapping[str, OperatorCase]
+) -> Iterator[dict[str, Any]]:
+    """summary.csv: one line per row, medians over the rounds."""
+    for op in campaign.ops:
+        if op in cases:
+            yield from (_pair_line(campaign, cases[op], pairs) for pairs in cases[op].pairs.values())
+        elif not campaign.is_ab:
+            yield from _side_lines(campaign, runs.get(op, ()))
+
+
+def verdict_lines(operators: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """The lines of the printed verdict table."""
+    lines = []
+    for operator in operators:
+        evidence = operator["evidence"] or {}
+        low, high = evidence.get("ratio_ci") or (None, None)
+        reasons = [*operator["reasons"], operator["detail"]]
+        reasons += [f"{operator['rounds_needed']} rounds needed"] if operator["rounds_needed"] else []
+        reasons += ["CALIBER MISMATCH RELEASED"] if operator["released"] else []
+        lines.append(
+            {
+                "op": operator["op"],
+                "verdict": operator["verdict"],
+                "ratio": evidence.get("ratio"),
+                "ci_low": low,
+                "ci_high": high,
+                "rounds": evidence.get("rounds"),
+                "reason": "; ".join(filter(None, reasons)),
+            }
+        )
+    return lines
+
+
+def _pair_line(campaign: Campaign, case: OperatorCase, pairs: Sequence[PairedRound]) -> dict[str, Any]:
+    ratios = [pair.b.latency / pair.a.latency for pair in pairs]
+    first = pairs[0]
+    fallbacks = {_markers(pair.a_run, pair.a) for pair in pairs} | {
+        _markers(pair.b_run, pair.b) for pair in pairs
+    }
+    return {
+        **_row_head(campaign, case.op, first.a_run, first.a),
+        "rounds": len(pairs),
+        "latency_a_ms": statistics.median(pair.a.latency for pair in pairs),
+        "latency_b_ms": statistics.median(pair.b.latency for pair in pairs),
+        "ratio": statistics.median(ratios),
+        "ratio_min": min(ratios),
+        "ratio_max": max(ratios),
+        "fallback": " ".join(sorted(filter(None, fallbacks))),
+        "note": _released(case),
+    }
+
+
+def _side_lines(campaign: Campaign, runs: Sequence[Run]) -> Iterator[dict[str, Any]]:
+    rows: dict[RowKey, list[tuple[Run, Row]]] = {}
+    for run in runs:
+        for row in run.result.rows if run.problem is None else ():
+            rows.setdefault(row.key, []).append((run, row))
+    for found in rows.values():
+        run, row = found[0]
+        usable = [row for _, row in found if row.usable]
+        yield {
+            **_row_head(campaign, run.op, run, row),
+            "rounds": len(usable),
+            "latency_torch_ms": _median([row.latency_base for row in usable]),
+            "latency_a_ms": _median([row.latency for row in usable]),
+            "speedup": _median([row.speedup for row in usable]),
+            "fallback": _markers(run, row),
+        }
+
+
+def _row_head(campaign: Campaign, op: str, run: Run, row: Row) -> dict[str, Any]:
+    return {
+        "backend": campaign.backend,
+        "device": run.identity.get("device"),
+        "timer": run.identity.get("timer"),
+        "fg_op_name": row.op,
+        "op": op,
+        "dtype": row.dtype,
+        "mode": row.mode,
+        "size": row.size,
+        "occurrence": row.occurrence,
+    }
+
+
+def _markers(run: Run, row: Row) -> str:
+    return " ".join(run.result.row_markers.get(row.key, ()))
+
+
+def _released(case: OperatorCase) -> str:
+    return "CALIBER MISMATCH RELEASED: " + "; ".join(case.refusals) if case.refusals else ""
+
+
+def _median(values: Sequence[float | None]) -> float | None:
+    known = [value for value in values if value is not None]
+    return statistics.median(known) if known else None

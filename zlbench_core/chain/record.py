@@ -1,0 +1,52 @@
+"""Record one shard; merge the shards into pins or discard them and sweep serially."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+from zlbench_core.autotune.merge import merge_shards
+from zlbench_core.campaign import Campaign
+from zlbench_core.devices import lease
+from zlbench_core.files import write_json
+from zlbench_core.identity import load_identity
+from zlbench_core.runner import RunRequest, fresh_folder, run_benchmark
+
+PATIENCE = 6 * 3600.0
+
+
+def record_shard(
+    campaign: Campaign, op: str, shard: tuple[int, int], device: str | int | None, out_dir: Path
+) -> None:
+    """Tune one shard of an operator's keys. A shard that fails is a fact that the merge judges."""
+    side = campaign.side(campaign.autotune.record_side)
+    request = RunRequest(campaign, side, op, out_dir.absolute(), autotune_mode="record", shard=shard)
+    with lease(campaign.backend, device, f"record {out_dir}", PATIENCE) as held:
+        run_benchmark(request, held)
+
+
+def publish_pins(
+    campaign: Campaign, op: str, shard_dirs: list[Path], device: str | int | None, pins_dir: Path
+) -> None:
+    """Merge complete shards into `pins_dir`, or discard all of them and publish a serial sweep's record.
+
+    When that fails too, meta.json says `status: discarded` and why: the operator then has a status, not a number.
+    """
+    result = merge_shards(shard_dirs, pins_dir, identities=_identities(shard_dirs))
+    if not result.published and len(shard_dirs) > 1:
+        print(f"PINS_DISCARDED op={op} {result.reason}; sweeping serially", flush=True)
+        serial = pins_dir.parent / "record" / "serial"
+        record_shard(
+            replace(campaign, autotune=replace(campaign.autotune, shards=1)), op, (0, 1), device, serial
+        )
+        result = merge_shards([serial], pins_dir, identities=_identities([serial]))
+    if not result.published:
+        print(f"PINS_DISCARDED op={op} {result.reason}", flush=True)
+        fresh_folder(pins_dir)
+        write_json(
+            pins_dir / "meta.json", {"schema_version": 1, "status": "discarded", "reason": result.reason}
+        )
+
+
+def _identities(shard_dirs: list[Path]) -> list[dict[str, object]]:
+    return [load_identity(folder) for folder in shard_dirs]

@@ -1,0 +1,16 @@
+"""How one run of a campaign ended."""
+
+from __future__ import annotations
+
+from zlbench_core.chain.collect import Run
+from zlbench_core.results.status import CRASHED, NO_PINS, OperatorStatus, operator_status
+
+
+def status_of(run: Run, measured: bool = True) -> OperatorStatus:
+    """How one run ended; a run whose files are not to be trusted has crashed, whatever they say."""
+    if run.problem:
+        return OperatorStatus(CRASHED, run.problem)
+    failure = str(run.identity.get("failure") or "")
+    if failure.startswith("no pins"):
+        return OperatorStatus(NO_PINS, failure)
+    return operator_status(run.result, run.identity, measured=measured)

@@ -1,0 +1,60 @@
+"""The environment of a benchmark process: the user's, less what would mislead it, plus what the run sets."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+
+from zlbench_core import run_env
+from zlbench_core.backends import get_backend
+from zlbench_core.backends.base import DeviceInfo
+from zlbench_core.campaign import Campaign, Side
+from zlbench_core.providers import get_provider
+
+PACKAGE_ROOT = Path(__file__).parent.parent
+
+# Snakemake sets these from a rule's `threads` (SNAKEMAKE.md finding 3), so that --cores would change a measurement.
+THREAD_VARIABLES = (
+    "OMP_NUM_THREADS",
+    "MKL_NUM_THREADS",
+    "OPENBLAS_NUM_THREADS",
+    "NUMEXPR_NUM_THREADS",
+    "VECLIB_MAXIMUM_THREADS",
+    "GOTO_NUM_THREADS",
+    "RAYON_NUM_THREADS",
+    "POLARS_MAX_THREADS",
+    "JULIA_NUM_THREADS",
+)
+# pytest's would change what runs; the tuner database would defeat isolation; the others are ours to set.
+DROPPED = ("PYTEST_ADDOPTS", "PYTEST_PLUGINS", "FLAGGEMS_DB_URL", "TRITON_INTERPRET", run_env.REPLAY_FROM)
+
+
+def side_environment(
+    campaign: Campaign, side: Side, device: DeviceInfo | None, base: Mapping[str, str] = os.environ
+) -> dict[str, str]:
+    """The environment of one side on one device (None: the device that a scheduler exposed is kept)."""
+    kept = {name: value for name, value in base.items() if name not in DROPPED and not name.startswith("ZL_")}
+    kept |= dict.fromkeys(THREAD_VARIABLES[:4], "1")
+    for name in THREAD_VARIABLES[4:]:
+        kept.pop(name, None)
+    if device is not None:
+        backend = get_backend(campaign.backend)
+        kept = backend.apply_visibility(kept, backend.visibility_value(device))
+        kept[run_env.DEVICE] = str(device.index)
+        kept[run_env.DEVICE_UUID] = device.uuid or ""
+    provider_env = get_provider(campaign.provider).environment(campaign, side)
+    kept |= {name: value for name, value in provider_env.items() if name != "PYTHONPATH"}
+    kept |= {name: value for name, value in side.env.items() if name != "PYTHONPATH"}
+    kept["PYTHONPATH"] = _python_path(side, provider_env, base)
+    kept[run_env.BACKEND] = campaign.backend
+    if campaign.target:
+        kept[run_env.TARGET] = campaign.target
+    return kept
+
+
+def _python_path(side: Side, provider_env: Mapping[str, str], base: Mapping[str, str]) -> str:
+    # A side's build comes first; zlbench last, since a side's interpreter may have an installation of its own.
+    inherited = side.env.get("PYTHONPATH", base.get("PYTHONPATH", ""))
+    parts = [provider_env.get("PYTHONPATH", ""), inherited, str(PACKAGE_ROOT)]
+    return os.pathsep.join(part for part in parts if part)

@@ -1,0 +1,33 @@
+"""What a measurement depends on beside the configuration, cheap enough to read while Snakemake parses."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+
+from zlbench_core.backends import get_backend
+from zlbench_core.campaign import Campaign, Side
+from zlbench_core.providers import get_provider
+from zlbench_core.source_digests import measuring_sources
+
+
+def side_facts(campaign: Campaign, side: Side) -> dict[str, object]:
+    """The packages and the provider's code of one side, without starting its interpreter."""
+    return {**_packages(side.python), **get_provider(campaign.provider).facts(side)}
+
+
+def machine_facts(campaign: Campaign) -> dict[str, object]:
+    return {"driver": get_backend(campaign.backend).driver_version(), "zlbench": measuring_sources()}
+
+
+@cache
+def _packages(python: str) -> dict[str, object]:
+    prefix = Path(python).parent.parent
+    found: dict[str, object] = {}
+    for name in ("torch", "triton"):
+        infos = sorted(path.name for path in prefix.glob(f"lib/python*/site-packages/{name}-*.dist-info"))
+        found[name] = infos or None
+    # A compiler that is rebuilt in place keeps its version: its library's size and time tell.
+    libraries = sorted(prefix.glob("lib/python*/site-packages/triton/_C/libtriton*.so"))
+    found["triton_library"] = [[path.stat().st_size, path.stat().st_mtime_ns] for path in libraries]
+    return found

@@ -1,0 +1,57 @@
+"""The operators that come with zlbench, and pytest files of the user's own in the same form."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from zlbench_core.campaign import Campaign, Side
+from zlbench_core.providers.base import Invocation, suite_argv
+from zlbench_core.providers.git import source_digest
+
+SUITE = Path(__file__).parent.parent / "suite"
+
+
+class BuiltinProvider:
+    name = "builtin"
+
+    def invocation(self, campaign: Campaign, side: Side, op: str) -> Invocation:
+        folder = self._folder(campaign, op)
+        test_file = folder / f"test_{campaign.op_files.get(op, op)}.py"
+        # The project's own pytest settings are for its tests, not for a benchmark.
+        own = ["-c", os.devnull, "--rootdir", str(folder)]
+        own += [] if folder == SUITE else ["-p", "zlbench_core.suite.conftest"]
+        return Invocation(
+            node=f"{test_file.name}::test_{op}",
+            test_file=test_file,
+            cwd=folder,
+            argv=(*own, *suite_argv(campaign)),
+            shape_mode="file" if campaign.shape_file else "upstream",
+        )
+
+    def environment(self, campaign: Campaign, side: Side) -> dict[str, str]:
+        return {}
+
+    def problems(self, campaign: Campaign, side: Side) -> list[tuple[str, str]]:
+        missing = [folder for folder in campaign.suite_dirs if not Path(folder).is_dir()]
+        found = [("suite_dir", f"suite_dirs names {folder}, which is not a folder") for folder in missing]
+        for op in campaign.ops:
+            if not self.invocation(campaign, side, op).test_file.is_file():
+                known = ", ".join(self.known_ops(campaign))
+                found.append(
+                    ("op", f"operator {op} has no test_{campaign.op_files.get(op, op)}.py; known are {known}")
+                )
+        return found
+
+    def facts(self, side: Side) -> dict[str, object]:
+        return {"provider_commit": f"sha256:{source_digest(SUITE)}", "provider_dirty": None}
+
+    def known_ops(self, campaign: Campaign) -> list[str]:
+        folders = [*map(Path, campaign.suite_dirs), SUITE]
+        return sorted(
+            {path.stem.removeprefix("test_") for folder in folders for path in folder.glob("test_*.py")}
+        )
+
+    def _folder(self, campaign: Campaign, op: str) -> Path:
+        name = f"test_{campaign.op_files.get(op, op)}.py"
+        return next((Path(own) for own in campaign.suite_dirs if (Path(own) / name).is_file()), SUITE)

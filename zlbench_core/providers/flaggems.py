@@ -1,0 +1,144 @@
+"""FlagGems: how one of its benchmarks becomes a pytest node, an argument list and an environment."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from zlbench_core.backends import get_backend, normalize_backend_name
+from zlbench_core.campaign import Campaign, Side
+from zlbench_core.errors import ConfigError
+from zlbench_core.providers.base import Invocation, suite_argv
+from zlbench_core.providers.git import tree_facts
+
+# The tag that stands in our tables. What FlagGems itself takes in GEMS_VENDOR is backend.gems_vendor.
+VENDOR_BY_BACKEND = {"cuda": "nvidia", "rocm": "amd", "musa": "musa", "ascend": "ascend"}
+
+
+@dataclass(frozen=True)
+class ParsedNode:
+    """A pytest node of FlagGems taken apart."""
+
+    op: str
+    op_file: str
+    flaggems_dir: str
+    test_file: str
+
+
+def flaggems_vendor(backend: str) -> str:
+    """The vendor tag of a backend or alias. Raises UnknownBackendError, or ConfigError for a backend without one."""
+    name = normalize_backend_name(backend)
+    if name not in VENDOR_BY_BACKEND:
+        raise ConfigError(
+            f"backend {name} has no FlagGems vendor; allowed are {', '.join(VENDOR_BY_BACKEND)}"
+        )
+    return VENDOR_BY_BACKEND[name]
+
+
+def parse_test_node(node: str) -> ParsedNode:
+    """Take `<dir>/benchmark/test_<op_file>.py::test_<op>` apart. Raises ConfigError for any other form."""
+    test_file, separator, function = node.partition("::")
+    path = Path(test_file)
+    function = function.split("[")[0]
+    good = (
+        separator and function.startswith("test_") and path.name.startswith("test_") and path.suffix == ".py"
+    )
+    if not good or "benchmark" not in path.parts:
+        raise ConfigError(
+            f"test node {node!r} is not understood; <FlagGems>/benchmark/test_<file>.py::test_<op> is expected"
+        )
+    last = len(path.parts) - 1 - path.parts[::-1].index("benchmark")
+    root = str(Path(*path.parts[:last])) if last else "."
+    return ParsedNode(function.removeprefix("test_"), path.stem.removeprefix("test_"), root, node)
+
+
+def emit_run_env(
+    test_node: str | None = None,
+    op: str | None = None,
+    op_file: str | None = None,
+    flaggems_dir: str | None = None,
+    shape_file: str | None = None,
+) -> dict[str, str]:
+    """OP, OP_FILE, FLAGGEMS_DIR, TEST_FILE, SHAPE_MODE and PASS_SHAPE_FILE of one run.
+
+    A test node wins over op, op_file and flaggems_dir, and takes its shapes from upstream; a plain op has them
+    inline; an explicit shape file is passed on. Raises ConfigError when neither node nor op is given.
+    """
+    if test_node is not None:
+        parsed = parse_test_node(test_node)
+        op, op_file, flaggems_dir, test_file = (
+            parsed.op,
+            parsed.op_file,
+            parsed.flaggems_dir,
+            parsed.test_file,
+        )
+        mode, passes = "upstream", "0"
+    elif op is not None:
+        op_file = op_file or op
+        flaggems_dir = flaggems_dir or "."
+        test_file = str(Path(flaggems_dir) / "benchmark" / f"test_{op_file}.py") + f"::test_{op}"
+        mode, passes = "inline", "1"
+    else:
+        raise ConfigError("neither a test node nor an operator is given; one of them is expected")
+    if shape_file is not None:
+        mode, passes = "file", "1"
+    return {
+        "OP": op,
+        "OP_FILE": str(op_file),
+        "FLAGGEMS_DIR": str(flaggems_dir),
+        "TEST_FILE": test_file,
+        "SHAPE_MODE": mode,
+        "PASS_SHAPE_FILE": passes,
+    }
+
+
+class FlagGemsProvider:
+    name = "flaggems"
+
+    def invocation(self, campaign: Campaign, side: Side, op: str) -> Invocation:
+        root = Path(side.provider_dir or ".")
+        node = f"benchmark/test_{campaign.op_files.get(op, op)}.py::test_{op}"
+        run_env = emit_run_env(test_node=str(root / node), shape_file=campaign.shape_file)
+        return Invocation(
+            node=node,
+            test_file=root / node.partition("::")[0],
+            cwd=root,
+            argv=tuple(suite_argv(campaign)),
+            shape_mode=run_env["SHAPE_MODE"],
+        )
+
+    def environment(self, campaign: Campaign, side: Side) -> dict[str, str]:
+        vendor = get_backend(campaign.backend).gems_vendor
+        env = {"PYTHONPATH": str(Path(side.provider_dir or ".") / "src")}
+        return {**env, "GEMS_VENDOR": vendor} if vendor else env
+
+    def problems(self, campaign: Campaign, side: Side) -> list[tuple[str, str]]:
+        if side.provider_dir is None:
+            return [("flaggems_dir", "provider flaggems needs flaggems_dir: the path of a FlagGems checkout")]
+        root = Path(side.provider_dir)
+        if not (root / "src" / "flag_gems").is_dir():
+            return [
+                (
+                    "flaggems_dir",
+                    f"flaggems_dir {root} holds no src/flag_gems; a FlagGems checkout is expected",
+                )
+            ]
+        if campaign.backend not in VENDOR_BY_BACKEND:
+            allowed = ", ".join(VENDOR_BY_BACKEND)
+            return [
+                (
+                    "backend",
+                    f"provider flaggems does not run on backend {campaign.backend}; allowed are {allowed}",
+                )
+            ]
+        return [
+            ("benchmark_file", f"operator {op} has no benchmark file {invocation.test_file}")
+            for op in campaign.ops
+            if not (invocation := self.invocation(campaign, side, op)).test_file.is_file()
+        ]
+
+    def facts(self, side: Side) -> dict[str, object]:
+        if side.provider_dir is None or not Path(side.provider_dir).is_dir():
+            return {"provider_commit": None, "provider_dirty": None}
+        facts = tree_facts(Path(side.provider_dir))
+        return {"provider_commit": facts["commit"], "provider_dirty": facts["dirty"]}

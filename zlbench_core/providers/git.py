@@ -1,0 +1,40 @@
+"""The commit of a source tree, as an identity records it."""
+
+from __future__ import annotations
+
+import hashlib
+import subprocess
+from pathlib import Path
+
+
+def tree_facts(root: Path) -> dict[str, object]:
+    """{"commit": ..., "dirty": ...} of a git checkout, or a digest of its Python files where there is no git."""
+    commit = _git(root, "rev-parse", "HEAD")
+    if commit is None:
+        return {"commit": f"sha256:{source_digest(root)}", "dirty": None}
+    changes = _git(root, "status", "--porcelain", "--untracked-files=no", "--", ".")
+    if not changes:
+        return {"commit": commit, "dirty": False}
+    # Two dirty trees of one commit are not the same code, so the change itself is part of the answer.
+    diff = _git(root, "diff", "HEAD", "--", ".") or changes
+    return {"commit": commit, "dirty": hashlib.sha256(diff.encode()).hexdigest()[:16]}
+
+
+def source_digest(root: Path) -> str:
+    """A digest of all Python and YAML sources below `root`, 16 hex digits."""
+    digest = hashlib.sha256()
+    for path in sorted(
+        path for path in root.rglob("*") if path.suffix in {".py", ".yaml"} and path.is_file()
+    ):
+        digest.update(str(path.relative_to(root)).encode() + b"\0" + path.read_bytes() + b"\0")
+    return digest.hexdigest()[:16]
+
+
+def _git(root: Path, *args: str) -> str | None:
+    try:
+        done = subprocess.run(
+            ["git", "-C", str(root), *args], capture_output=True, text=True, timeout=20, check=False
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    return done.stdout.strip() if done.returncode == 0 else None

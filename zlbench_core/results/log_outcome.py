@@ -1,0 +1,116 @@
+"""Follows what pytest and the suite say of the outcome: failures with reasons, skips, the closing line."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from zlbench_core.results import log_pytest
+from zlbench_core.results.log_report import MAX_LISTED, LogReport
+from zlbench_core.results.log_table import after_progress
+from zlbench_core.results.rows import Failure, PytestSummary
+from zlbench_core.results.text import one_line, printable
+
+DATABASE_LOCKED = "database is locked"  # the tuner's
+BLAMED_ON_THE_MACHINE = ("BENCHMARK_ENVIRONMENT_FAILURE", "BENCHMARK_DEVICE_FAULT")  # by the timing plugin
+FATAL_ERROR = "Fatal Python error"
+
+
+class OutcomeReader:
+    def __init__(self, report: LogReport) -> None:
+        self.report = report
+        self.in_traceback = False
+        self.failing_test = ""
+        self.last_error: dict[str, str] = {}  # test name -> first line of the last error of its traceback
+        self.error_line_number = -1
+
+    def feed(self, line: str, number: int) -> bool:
+        self._general(line)
+        return (
+            self._event(line)
+            or self._traceback(line, number)
+            or self._short_summary(line)
+            or self._closing(line)
+            or self._usage_error(line)
+            or self._skipped(line)
+        )
+
+    def _general(self, line: str) -> None:
+        """Facts that stand anywhere: said once, by the line that says them first."""
+        if DATABASE_LOCKED in line:
+            self._fail_once(Failure("infrastructure", one_line(line)))
+        elif blamed := next((word for word in BLAMED_ON_THE_MACHINE if word in line), None):
+            self._fail_once(Failure("infrastructure", one_line(line[line.index(blamed) :])))
+        elif line.startswith(FATAL_ERROR):
+            self._fail_once(Failure("crash", one_line(line)))
+
+    def _fail_once(self, failure: Failure) -> None:
+        if all(known.kind != failure.kind for known in self.report.failures):
+            self.report.fail(failure)
+
+    def _event(self, line: str) -> bool:
+        """The suite's own word of a failure. Its fields are not trusted: upstream leaves two unfilled."""
+        rest = after_progress(line[: log_pytest.MAX_CHARS], "FAILED: Operator=")
+        if rest is None:
+            return False
+        self.report.fail(Failure("event", one_line(rest), op=printable(rest.split(" ", 1)[0])))
+        return True
+
+    def _traceback(self, line: str, number: int) -> bool:
+        """The last error of each test's traceback: the short summary cuts reasons to the terminal's width."""
+        if not self.in_traceback:
+            return False
+        if line.startswith("E  "):
+            if number != self.error_line_number + 1 and len(self.last_error) < MAX_LISTED:
+                self.last_error[self.failing_test] = one_line(line[1:])
+            self.error_line_number = number
+        elif (name := log_pytest.test_name(line)) is not None:
+            self.failing_test = name
+        else:
+            return False
+        return True
+
+    def _short_summary(self, line: str) -> bool:
+        found = log_pytest.short_summary(line)
+        if found is None:
+            return False
+        word, node, reason = found
+        whole = self.last_error.get(node.rpartition("::")[2])
+        kind = "test" if word == "FAILED" else "error"
+        self.report.fail(Failure(kind, whole or one_line(reason), node=printable(node)))
+        return True
+
+    def _closing(self, line: str) -> bool:
+        if (summary := log_pytest.parse_summary(line)) is not None:
+            self.report.summary = _added(self.report.summary, summary)
+        elif (section := log_pytest.section_name(line)) is not None:
+            self.in_traceback = section in ("FAILURES", "ERRORS")
+            self.report.sessions += section == "test session starts"
+        else:
+            return False
+        return True
+
+    def _usage_error(self, line: str) -> bool:
+        if not line.startswith("ERROR: "):
+            return False
+        self.report.fail(Failure("error", one_line(line.removeprefix("ERROR: "))))
+        return True
+
+    def _skipped(self, line: str) -> bool:
+        if not line.startswith("SKIPPED ["):
+            return False
+        if len(self.report.skipped) < MAX_LISTED:
+            self.report.skipped.append(one_line(line.partition("] ")[2]))
+        return True
+
+
+def _added(old: PytestSummary | None, new: PytestSummary) -> PytestSummary:
+    """More than one session in a log: a failure of any of them stays one."""
+    if old is None:
+        return new
+    return replace(
+        new,
+        passed=old.passed + new.passed,
+        failed=old.failed + new.failed,
+        errors=old.errors + new.errors,
+        skipped=old.skipped + new.skipped,
+    )

@@ -1,0 +1,113 @@
+"""Ties the timed calls of samples.jsonl to the rows that were made from them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from zlbench_core.errors import ReadError
+from zlbench_core.results.rows import Row, RowKey, positive
+from zlbench_core.results.text import one_line
+
+FILE_NAME = "samples.jsonl"
+MAX_SAMPLES_BYTES = 512 << 20
+MAX_LINE_BYTES = 16 << 20
+LOOK_AHEAD = 64  # calls without a row between two rows: the shapes that failed
+_PRINTED_HALF_MS = 0.5e-6  # the log prints latencies with six decimals
+
+
+@dataclass(frozen=True, slots=True)
+class TimedCall:
+    """One line of samples.jsonl: times in ms; `fallback` says why another timer than asked for was used."""
+
+    seq: int
+    node: str
+    timer: str
+    samples_ms: tuple[float, ...]
+    value_ms: float | None
+    fallback: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class RowCalls:
+    """The timed calls behind a row; None where it cannot be told which call it was."""
+
+    base: TimedCall | None
+    measured: TimedCall | None
+
+    @property
+    def fallback(self) -> str | None:
+        return next((call.fallback for call in (self.measured, self.base) if call and call.fallback), None)
+
+
+def read_samples(path: Path | str) -> list[TimedCall]:
+    """Every timed call of a run. A last line that breaks off is left out.
+
+    Raises ReadError where the file is missing, too large, or holds another form.
+    """
+    try:
+        with open(path, "rb") as stream:
+            return list(_calls(stream, path))
+    except OSError as error:
+        raise ReadError(f"cannot read samples {path}: {error}") from None
+
+
+def _calls(stream: Any, path: Path | str) -> Iterator[TimedCall]:
+    seen = 0
+    while line := stream.readline(MAX_LINE_BYTES):
+        seen += len(line)
+        if not line.endswith(b"\n"):
+            if len(line) == MAX_LINE_BYTES:
+                raise ReadError(f"samples {path} has a line longer than {MAX_LINE_BYTES} bytes")
+            return
+        if seen > MAX_SAMPLES_BYTES:
+            raise ReadError(f"samples {path} is larger than {MAX_SAMPLES_BYTES} bytes")
+        yield _call(line, path)
+
+
+def _call(line: bytes, path: Path | str) -> TimedCall:
+    try:
+        record = json.loads(line)
+        samples = tuple(float(value) for value in record["samples_ms"])
+        seq, node, timer = int(record["seq"]), str(record["node"]), str(record["timer"])
+        value, fallback = positive(record.get("value_ms")), record.get("fallback")
+    except (ValueError, TypeError, KeyError, AttributeError, OverflowError, RecursionError) as error:
+        raise ReadError(f"samples {path}: a line is no timed call: {type(error).__name__} {error}") from None
+    return TimedCall(seq, node, timer, samples, value, one_line(str(fallback)) if fallback else None)
+
+
+def calls_of_rows(
+    rows: Iterable[Row], calls: Sequence[TimedCall], *, rounded: bool = False
+) -> dict[RowKey, RowCalls]:
+    """The timed calls of each row, found by their values: rows and calls stand in the order of the run.
+
+    A row's baseline is timed before the row itself; calls that became no row (a failed shape) are skipped.
+    `rounded` says that the rows were printed with six decimals.
+    """
+    slack = _PRINTED_HALF_MS if rounded else 0.0
+    found: dict[RowKey, RowCalls] = {}
+    position = 0
+    for row in rows:
+        base = _find(calls, row.latency_base, position, slack)
+        position = position if base is None else base + 1
+        measured = _find(calls, row.latency, position, slack)
+        position = position if measured is None else measured + 1
+        found[row.key] = RowCalls(_at(calls, base), _at(calls, measured))
+    return found
+
+
+def _at(calls: Sequence[TimedCall], index: int | None) -> TimedCall | None:
+    return None if index is None else calls[index]
+
+
+def _find(calls: Sequence[TimedCall], value: float | None, start: int, slack: float) -> int | None:
+    if value is None:
+        return None
+    for index in range(start, min(start + LOOK_AHEAD, len(calls))):
+        known = calls[index].value_ms
+        if known is not None and abs(known - value) <= slack:
+            return index
+    return None

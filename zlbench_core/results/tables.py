@@ -1,0 +1,145 @@
+"""The campaign's tables: summary.csv, ops_status.csv and ab.csv. docs/tables.md says what each column means.
+
+CSV in UTF-8 with LF, written atomically. What is not known is an empty cell. Numbers have all their digits.
+Text has no control characters (they are written as escapes, `\\n`). Text that a spreadsheet would take for a
+formula (it starts with = + - or @) gets one `'` before it, which `read_table` takes away again.
+"""
+
+from __future__ import annotations
+
+import csv
+import math
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from zlbench_core.errors import ReadError
+from zlbench_core.files import atomic_open
+from zlbench_core.results.text import printable
+
+SUMMARY_FIELDS = (
+    "backend",
+    "device",
+    "timer",
+    "fg_op_name",
+    "op",
+    "dtype",
+    "mode",
+    "size",
+    "occurrence",
+    "rounds",
+    "latency_torch_ms",
+    "latency_a_ms",
+    "speedup",
+    "latency_b_ms",
+    "ratio",
+    "ratio_min",
+    "ratio_max",
+    "fallback",
+    "note",
+)
+STATUS_FIELDS = (
+    "backend",
+    "device",
+    "gpu",
+    "timer",
+    "op",
+    "side",
+    "status",
+    "reason",
+    "pytest_exit",
+    "rows",
+    "partial_dtypes",
+    "markers",
+    "rounds",
+)
+AB_FIELDS = (
+    "op",
+    "fg_op_name",
+    "dtype",
+    "mode",
+    "size",
+    "occurrence",
+    "round",
+    "order",
+    "latency_a_ms",
+    "latency_b_ms",
+    "ratio",
+    "marker_a",
+    "marker_b",
+    "note",
+)
+_FORMULA = re.compile(r"'*[=+\-@]")
+_QUOTED_FORMULA = re.compile(r"'+[=+\-@]")
+
+
+def write_summary(path: Path | str, rows: Iterable[Mapping[str, Any]]) -> None:
+    """Write summary.csv: one line per operator, dtype and size. Raises ValueError for an unknown column."""
+    _write(path, SUMMARY_FIELDS, rows)
+
+
+def write_status(path: Path | str, rows: Iterable[Mapping[str, Any]]) -> None:
+    """Write ops_status.csv: one line per operator and side. Raises ValueError for an unknown column."""
+    _write(path, STATUS_FIELDS, rows)
+
+
+def write_ab(path: Path | str, rows: Iterable[Mapping[str, Any]]) -> None:
+    """Write ab.csv: one line per operator, row and round. Raises ValueError for an unknown column."""
+    _write(path, AB_FIELDS, rows)
+
+
+def read_table(path: Path | str) -> list[dict[str, str]]:
+    """The lines of a table as text, unquoted. Raises ReadError where it cannot be read."""
+    try:
+        with open(path, encoding="utf-8", newline="") as stream:
+            return [
+                {name: _unquoted(cell or "") for name, cell in row.items()} for row in csv.DictReader(stream)
+            ]
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        raise ReadError(f"cannot read table {path}: {error}") from None
+
+
+def resolve_device_arg(devices: Any = None, device: Any = None) -> Any:
+    """The devices that were asked for: `devices`, or its alias (`device`, `gpus`); None where neither is set.
+
+    An empty text counts as not set, the index 0 as set. Raises ValueError where both are set.
+    """
+    given = [value for value in (devices, device) if value is not None and value != ""]
+    if len(given) > 1:
+        raise ValueError(
+            f"devices={devices!r} and its alias device={device!r} are both set; give devices alone"
+        )
+    return given[0] if given else None
+
+
+def _write(path: Path | str, fields: Sequence[str], rows: Iterable[Mapping[str, Any]]) -> None:
+    with atomic_open(path) as stream:
+        writer = csv.writer(stream, lineterminator="\n")
+        writer.writerow(fields)
+        for row in rows:
+            if unknown := sorted(row.keys() - set(fields)):
+                raise ValueError(f"table {path} has no column {unknown[0]!r}; it has {', '.join(fields)}")
+            writer.writerow([cell_text(row.get(field)) for field in fields])
+
+
+def cell_text(value: Any) -> str:
+    """The text of a cell: mappings as `name=value;...`, sequences as `one;two`, nan and inf as unknown."""
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, int):
+        return str(value)
+    if isinstance(value, float):
+        return repr(value) if math.isfinite(value) else ""
+    if isinstance(value, Mapping):
+        value = ";".join(f"{name}={count}" for name, count in value.items())
+    elif isinstance(value, Sequence) and not isinstance(value, str):
+        value = ";".join(str(part) for part in value)
+    text = printable(str(value))
+    return f"'{text}" if _FORMULA.match(text) else text
+
+
+def _unquoted(cell: str) -> str:
+    return cell[1:] if _QUOTED_FORMULA.match(cell) else cell

@@ -1,0 +1,271 @@
+"""One benchmark process: its folder, argv, environment, time limit, exit, and what its identity vouches for."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from zlbench_core import run_env
+from zlbench_core.campaign import Campaign, Side
+from zlbench_core.devices import Lease
+from zlbench_core.environment import side_environment
+from zlbench_core.files import sha256_of, write_json, write_text
+from zlbench_core.identity import init_identity, load_identity, now, update_identity
+from zlbench_core.plugin_plan import plan_plugins
+from zlbench_core.providers import Invocation, get_provider
+
+VOUCHED = (
+    "run.log",
+    "result.json",
+    "samples.jsonl",
+    "records.json",
+    "ir/index.json",
+    "header.json",
+    "shapes.yaml",
+)
+GRACE_SECONDS = 10
+
+
+@dataclass(frozen=True)
+class RunRequest:
+    """One benchmark process that is asked for."""
+
+    campaign: Campaign
+    side: Side
+    op: str
+    out_dir: Path
+    autotune_mode: str  # off | record | replay
+    round: int | None = None
+    shard: tuple[int, int] = (0, 1)
+    pins_dir: Path | None = None
+
+
+def run_benchmark(request: RunRequest, lease: Lease) -> dict[str, Any]:
+    """Run it and return the finished identity.
+
+    A benchmark that fails, crashes or hangs is a fact in the identity, not an exception.
+    """
+    invocation = get_provider(request.campaign.provider).invocation(
+        request.campaign, request.side, request.op
+    )
+    fresh_folder(request.out_dir)
+    argv = benchmark_argv(request, invocation)
+    write_json(request.out_dir / "header.json", _header(request, invocation, argv))
+    init_identity(request.out_dir, **_asked(request, invocation, lease))
+    with _tuner_caches(request) as caches:
+        env = benchmark_env(request, lease) | caches
+        returncode, timed_out = _run_process(argv, invocation.cwd, env, request, lease)
+    return _finish(request, invocation, returncode, timed_out)
+
+
+def not_run(request: RunRequest, lease: Lease, reason: str) -> dict[str, Any]:
+    """The identity of a run that could not be started: failed, with the reason."""
+    invocation = get_provider(request.campaign.provider).invocation(
+        request.campaign, request.side, request.op
+    )
+    fresh_folder(request.out_dir)
+    init_identity(request.out_dir, **_asked(request, invocation, lease))
+    write_text(request.out_dir / "run.log", reason + "\n")
+    return update_identity(
+        request.out_dir,
+        status="failed",
+        failure=reason,
+        pytest_exit=None,
+        ended=now(),
+        digests=_digests(request.out_dir),
+    )
+
+
+def fresh_folder(path: Path) -> None:
+    """An empty folder at `path`; what an earlier run left there is gone before the new one starts."""
+    if path.exists():
+        doomed = Path(tempfile.mkdtemp(prefix=f".{path.name}.", dir=path.parent))
+        path.rename(doomed / path.name)
+        shutil.rmtree(doomed)
+    path.mkdir(parents=True)
+
+
+def benchmark_argv(request: RunRequest, invocation: Invocation) -> list[str]:
+    """The command line of the benchmark process."""
+    plugins = plan_plugins(request.campaign.backend, enable_ir=request.autotune_mode != "record")
+    loaded = [word for name in plugins for word in ("-p", name)]
+    return [
+        request.side.python,
+        *("-m", "pytest", invocation.node, "-p", "no:cacheprovider", *loaded, *invocation.argv),
+        *("--output", str(request.out_dir / "result.json")),
+        *_metrics(request),
+    ]
+
+
+def _metrics(request: RunRequest) -> list[str]:
+    """A torch baseline says nothing about A against B and costs device time; a record needs no timing at all."""
+    if request.autotune_mode == "record":
+        return ["--metrics", "latency", "--warmup", "0", "--iter", "1"]
+    return ["--metrics", "latency"] if request.campaign.is_ab else []
+
+
+def benchmark_env(request: RunRequest, lease: Lease) -> dict[str, str]:
+    """The environment of the benchmark process, less its caches."""
+    campaign = request.campaign
+    env = side_environment(campaign, request.side, lease.device)
+    env |= {
+        run_env.OUT_DIR: str(request.out_dir),
+        run_env.AUTOTUNE_MODE: request.autotune_mode,
+        run_env.SHARD: "{}/{}".format(*request.shard),
+        run_env.TIMER: campaign.timer,
+        run_env.DIRECT_REPEAT: str(campaign.direct_repeat),
+        run_env.MEASURE: "1" if campaign.measure else "0",
+        "FLAGGEMS_PERF_CURRENT_OP": request.op,
+        "PYTHONUNBUFFERED": "1",
+        "PYTHONHASHSEED": "0",
+    }
+    return env | ({run_env.REPLAY_FROM: str(request.pins_dir)} if request.pins_dir else {})
+
+
+def _asked(request: RunRequest, invocation: Invocation, lease: Lease) -> dict[str, Any]:
+    """What is known before the process starts; its plugins replace what they read back inside it."""
+    campaign, side = request.campaign, request.side
+    return {
+        "provider": campaign.provider,
+        "op": request.op,
+        "backend": campaign.backend,
+        "device_index": lease.device.index if lease.device else None,
+        "bench_level": campaign.level,
+        "shape_mode": invocation.shape_mode,
+        "tuner_cache": campaign.tuner_cache.replace("shared:", "shared(", 1) + ")"
+        if campaign.tuner_cache.startswith("shared:")
+        else "isolated",
+        "test_node": invocation.node,
+        "measurement": {
+            "mode": campaign.mode,
+            "dtypes": list(campaign.dtypes),
+            "metrics": _metrics(request)[1:2],
+        },
+        "side": side.name,
+        "round": request.round,
+        "declared": campaign.declared_axis(),
+        "started": now(),
+        **get_provider(campaign.provider).facts(side),
+    }
+
+
+def _header(request: RunRequest, invocation: Invocation, argv: list[str]) -> dict[str, Any]:
+    return {
+        "op": request.op,
+        "side": request.side.declared(),
+        "round": request.round,
+        "argv": argv,
+        "cwd": str(invocation.cwd),
+        "autotune_mode": request.autotune_mode,
+        "shard": list(request.shard),
+        "campaign": request.campaign.to_json(),
+    }
+
+
+@contextmanager
+def _tuner_caches(request: RunRequest) -> Iterator[dict[str, str]]:
+    """Cache variables of the run: empty folders that are dropped after it, or the shared one that was asked for."""
+    kind, _, shared = request.campaign.tuner_cache.partition(":")
+    if kind == "shared":
+        root = Path(shared).expanduser().absolute()
+        yield _cache_env(root) | {run_env.ISOLATE_TUNER_CACHE: "0"}
+        return
+    with tempfile.TemporaryDirectory(prefix="zlbench-cache-", ignore_cleanup_errors=True) as root:
+        yield _cache_env(Path(root)) | {run_env.ISOLATE_TUNER_CACHE: "1"}
+
+
+def _cache_env(root: Path) -> dict[str, str]:
+    return {"TRITON_CACHE_DIR": str(root / "triton"), "FLAGGEMS_CACHE_DIR": str(root / "flaggems")}
+
+
+def _run_process(
+    argv: list[str], cwd: Path, env: dict[str, str], request: RunRequest, lease: Lease
+) -> tuple[int, bool]:
+    with open(request.out_dir / "run.log", "wb") as log:
+        process = subprocess.Popen(
+            argv,
+            cwd=cwd,
+            env=env,
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+            # The child inherits the lock: while an orphan still uses the device, the device is held.
+            pass_fds=lease.descriptors(),
+        )
+        try:
+            return process.wait(timeout=request.campaign.time_limit), False
+        except subprocess.TimeoutExpired:
+            _end_group(process)
+            return process.wait(), True
+        except BaseException:
+            _end_group(process)
+            raise
+
+
+def _end_group(process: subprocess.Popen[bytes]) -> None:
+    for step in (signal.SIGTERM, signal.SIGKILL):
+        try:
+            os.killpg(process.pid, step)
+            process.wait(timeout=GRACE_SECONDS)
+        except ProcessLookupError:
+            return
+        except subprocess.TimeoutExpired:
+            continue
+
+
+def _finish(request: RunRequest, invocation: Invocation, returncode: int, timed_out: bool) -> dict[str, Any]:
+    failure = _failure(returncode, timed_out, request.campaign.time_limit)
+    _write_shapes(request, invocation)
+    return update_identity(
+        request.out_dir,
+        status="failed" if failure else "complete",
+        failure=failure,
+        pytest_exit=returncode,
+        timed_out=timed_out,
+        ended=now(),
+        digests=_digests(request.out_dir),
+    )
+
+
+def _failure(returncode: int, timed_out: bool, limit: int) -> str | None:
+    if timed_out:
+        return f"timeout: ended after {limit} s"
+    if returncode < 0:
+        return f"crashed: signal {signal.Signals(-returncode).name}"
+    return f"pytest exit {returncode}" if returncode else None
+
+
+def _write_shapes(request: RunRequest, invocation: Invocation) -> None:
+    """shapes.yaml: the shapes that the benchmark really walked, by data type, and the level."""
+    from zlbench_core.results.reader import read_run
+
+    walked: dict[str, list[str]] = {}
+    for row in read_run(request.out_dir).rows:
+        walked.setdefault(row.dtype, []).append(row.size)
+    shapes = {"level": request.campaign.level, "shape_mode": invocation.shape_mode, "effective": walked}
+    write_text(request.out_dir / "shapes.yaml", yaml.safe_dump(shapes, sort_keys=True))
+
+
+def _digests(out_dir: Path) -> dict[str, str]:
+    return {name: sha256_of(out_dir / name) for name in VOUCHED if (out_dir / name).is_file()}
+
+
+def check_digests(out_dir: Path) -> list[str]:
+    """Which files of a finished run are not what its identity vouches for."""
+    digests = load_identity(out_dir).get("digests") or {}
+    return [
+        name
+        for name, digest in digests.items()
+        if not (out_dir / name).is_file() or sha256_of(out_dir / name) != digest
+    ]

@@ -1,0 +1,70 @@
+"""Mean, interval and margin on the log scale, where B/A and A/B are mirror images."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from scipy.special import stdtrit
+
+from zlbench_core.errors import ConfigError
+
+SMALLEST_DELTA = 0.005
+TICK_MS = 32e-6  # the step of the event clock that the margin assumes: 32 ns (STATISTICS.md section 3)
+# z(.975) + z(.80) = 2.80; 3.0 pays for t instead of z (STATISTICS.md section 3).
+ROUNDS_FACTOR = 3.0
+# More rounds than this are no plan: the effect lies on the margin, or the row is too noisy.
+MOST_NEEDED = 1000
+
+
+def mean_and_sd(values: Sequence[float]) -> tuple[float | None, float | None]:
+    """Mean and sample standard deviation (n - 1). Sums are correctly rounded: the order is nothing."""
+    count = len(values)
+    if count == 0:
+        return None, None
+    mean = math.fsum(values) / count
+    if count == 1:
+        return mean, None
+    return mean, math.sqrt(math.fsum((value - mean) ** 2 for value in values) / (count - 1))
+
+
+def t_interval(mean: float, sd: float, count: int, alpha: float) -> tuple[float, float]:
+    """The two-sided t interval mean +- t_{n-1, 1-alpha/2} sd / sqrt(n), at confidence 1 - alpha."""
+    half = -float(stdtrit(count - 1, alpha / 2)) * sd / math.sqrt(count)
+    return mean - half, mean + half
+
+
+def resolution(t_a_ms: float, t_b_ms: float, batch: int = 1) -> float:
+    """One clock step as a share of the latency, when `batch` launches stand between two clock readings.
+
+    The latency is the geometric mean of both sides, so that swapping the sides changes nothing.
+    """
+    return TICK_MS / (batch * math.sqrt(t_a_ms * t_b_ms))
+
+
+def delta_of(resolutions: Sequence[float], weights: Sequence[float], declared: float | None) -> float:
+    """The smallest relative difference worth a claim: max(0.5%, two clock steps, what was declared).
+
+    For an operator the clock's part is the weighted mean over its rows, as in the effect itself.
+    Raises ConfigError for a declared value that is not between 0 and 1.
+    """
+    if declared is not None and not 0 < declared < 1:
+        raise ConfigError(f"delta is {declared}; a share between 0 and 1 is expected, such as 0.01")
+    clock = math.fsum(2 * step * weight for step, weight in zip(resolutions, weights, strict=True))
+    return max(SMALLEST_DELTA, clock, declared or 0.0)
+
+
+def margin(delta: float) -> float:
+    """delta on the log scale: the ratios 1 + delta and 1 / (1 + delta) lie at the same distance from 1."""
+    return math.log1p(delta)
+
+
+def rounds_needed(theta: float, sd: float, delta: float) -> int | None:
+    """n' = ceil((3 sd / gap)^2), gap = the distance from the effect to the margin; None above 1,000 rounds.
+
+    With no effect at all the gap is delta, which is the formula of STATISTICS.md section 3.
+    """
+    gap = abs(abs(theta) - margin(delta))
+    if ROUNDS_FACTOR * sd > gap * math.sqrt(MOST_NEEDED):
+        return None
+    return 0 if sd == 0 else math.ceil((ROUNDS_FACTOR * sd / gap) ** 2)
