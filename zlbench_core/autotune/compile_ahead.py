@@ -56,7 +56,7 @@ class Ahead:
         self, tuner: Any, args: tuple[Any, ...], kwargs: dict[str, Any], configs: list[Any]
     ) -> tuple[list[Any], list[Timed]]:
         """Compile `configs`; returns those that the tuner is to time in full, and those dropped."""
-        if len(configs) < 2 or chooses_its_own(tuner):
+        if len(configs) < 2 or goes_its_own_way(tuner):
             return configs, []
         timer = self._timer(tuner)
         quick: dict[Any, float] = {}
@@ -86,11 +86,12 @@ class Ahead:
         return self._timers[cold]
 
 
-def chooses_its_own(tuner: Any) -> bool:
-    """Whether the tuner may not time the configs that it lists: a cost model proposes others, or Triton's
-    disk cache of timings, which is named by that list, answers."""
+def goes_its_own_way(tuner: Any) -> bool:
+    """Whether the tuner is not to be helped: a cost model proposes other configs than it lists, Triton's disk
+    cache of timings, which is named by that list, may answer, or it compiles and times in batches (Ascend)."""
     mode = getattr(getattr(tuner, "_flagtune_mode", None), "value", None)
-    return mode == "cost_model" or bool(getattr(tuner, "cache_results", False))
+    batches = hasattr(tuner, "_batch_bench")
+    return mode == "cost_model" or batches or bool(getattr(tuner, "cache_results", False))
 
 
 @contextmanager

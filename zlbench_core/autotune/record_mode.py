@@ -26,6 +26,7 @@ class RecordMode:
             patches.wrap(cls, "run", self._wrap_run)
             patches.wrap(cls, "prune_configs", self._wrap_prune)
             patches.wrap(cls, "_bench", self._wrap_bench)
+            patches.wrap(cls, "_batch_bench", self._wrap_bench)
         self.sharding.patch(patches)
 
     def _wrap_run(self, original: Any) -> Any:
@@ -36,7 +37,9 @@ class RecordMode:
             cache = self._watch(tuner)
             cache.tuning = tuning
             try:
-                return original(tuner, *args, **kwargs)
+                result = original(tuner, *args, **kwargs)
+                tuning.returned = True
+                return result
             finally:
                 cache.tuning = None
                 del self._tunings[id(tuner)]
@@ -62,13 +65,13 @@ class RecordMode:
         return prune_configs
 
     def _wrap_bench(self, original: Any) -> Any:
-        def _bench(tuner: Any, *args: Any, **kwargs: Any) -> Any:
+        def bench(tuner: Any, *args: Any, **kwargs: Any) -> Any:
             tuning = self._tunings.get(id(tuner))
             if tuning is not None:
                 tuning.timed_here += 1
             return original(tuner, *args, **kwargs)
 
-        return _bench
+        return bench
 
     def finish(self, *, complete: bool) -> dict[str, Any]:
         self.recorder.finish(complete=complete)

@@ -30,6 +30,7 @@ class Tuning:
     started: float | None = None
     tuning_s: float | None = None
     timed_here: int = 0
+    returned: bool = False
     configs: list[Any] = field(default_factory=list)
     dropped: list[Timed] = field(default_factory=list)
 
@@ -72,15 +73,15 @@ class Recorder:
 
     def settle(self, tuning: Tuning) -> None:
         """Keep what a finished (or failed) run of a tuner tells about its key."""
-        if tuning.key is None or (not tuning.was_set and self._known(tuning)):
+        if tuning.key is None or not (tuning.was_set or _pruned_to_one(tuning) or self._was_answered(tuning)):
             return
         self._settled.add((id(tuning.tuner), tuning.key))
         self._tuners.append(tuning.tuner)  # an id is only unique while its object lives
         self._add(entry_of(tuning))
 
-    def _known(self, tuning: Tuning) -> bool:
-        # A key that was asked for and not set is being tuned and failed, or was answered from somewhere.
-        return tuning.started is not None or (id(tuning.tuner), tuning.key) in self._settled
+    def _was_answered(self, tuning: Tuning) -> bool:
+        """The tuner's cache knew the key, and not from this process."""
+        return tuning.started is None and (id(tuning.tuner), tuning.key) not in self._settled
 
     def _add(self, entry: Entry) -> None:
         old = self._entries.get(entry.id)
@@ -148,8 +149,16 @@ def _listed(timed: Iterable[Timed]) -> list[dict[str, Any]]:
 
 def _is_from_cache(tuning: Tuning) -> bool:
     """A persistent cache answered, wholly (nothing was timed here) or for some of the configs."""
+    if _pruned_to_one(tuning):
+        return False
     hits = getattr(tuning.tuner, "benchmark_cache_hit_count", 0)
     return not tuning.was_set or tuning.timed_here == 0 or bool(hits)
+
+
+def _pruned_to_one(tuning: Tuning) -> bool:
+    """Ascend's tuner launches the only config that pruning left without timing it or setting its cache."""
+    asked = tuning.started is not None and not tuning.was_set
+    return asked and tuning.returned and len(tuning.configs) == 1
 
 
 def _tuner_name(tuner: Any) -> str:

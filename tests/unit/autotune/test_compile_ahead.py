@@ -5,7 +5,7 @@ import threading
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-from autotune_fakes import AsyncJit, FakeDevice, LibraryTuner, config, launch, make_tuner, scale
+from autotune_fakes import AsyncJit, BatchTuner, FakeDevice, LibraryTuner, config, launch, make_tuner, scale
 from triton.runtime.autotuner import Autotuner
 
 from zlbench_core.autotune import compile_ahead
@@ -186,14 +186,14 @@ def test_early_drop_can_be_turned_off(record, quick_timer, tmp_path):
     assert recorder.entries[0].n_dropped == 0
 
 
-@pytest.mark.parametrize("trait", ["cost model", "disk cache"])
-def test_a_tuner_that_may_not_time_its_list_is_left_alone(quick_timer, tmp_path, trait):
+@pytest.mark.parametrize("trait", ["cost model", "disk cache", "batches"])
+def test_a_tuner_that_goes_its_own_way_is_left_alone(quick_timer, tmp_path, trait):
     jit = AsyncJit(scale, tmp_path)
     quick_timer(jit)
-    tuner = make_tuner(TIMES, jit=jit)
+    tuner = make_tuner(TIMES, jit=jit, cls=BatchTuner if trait == "batches" else Autotuner)
     if trait == "disk cache":
         tuner.cache_results = True
-    else:
+    elif trait == "cost model":
         tuner._flagtune_mode = type("Mode", (), {"value": "cost_model"})
     kept, dropped = Ahead(settings()).prepare(tuner, (None, 64), {"grid": (1,)}, tuner.configs)
     assert (kept, dropped, jit.events) == (tuner.configs, [], [])
@@ -243,6 +243,11 @@ def test_the_cache_is_cleared_or_warm_as_the_tuners_own_timer_has_it(cold, expec
     device = FakeDevice()
     measured = timer(device, cold).measure(device.kernel(0.01, cold_factor=3), float("inf"))
     assert measured == pytest.approx(expected)
+
+
+def test_a_config_that_is_only_slow_on_a_cold_cache_is_not_hopeless_to_a_warm_timer():
+    device = FakeDevice()
+    assert timer(device).measure(device.kernel(0.1, cold_factor=5), 0.1) == pytest.approx(0.1)
 
 
 def test_a_hopeless_config_gets_fewer_launches_and_more_than_one_time():

@@ -69,6 +69,11 @@ def test_what_is_within_the_limit_survives_in_order_and_nothing_else_but_the_fas
     assert len(kept) == max(len(within), min(KEEP_AT_LEAST, len(times)))
 
 
+def test_the_limit_is_15_percent_and_a_microsecond():
+    assert limit_ms(1.0) == pytest.approx(1.151)
+    assert limit_ms(0.01) == pytest.approx(0.0125)
+
+
 def test_a_refused_config_does_not_survive_and_one_is_kept_when_all_are():
     assert survivors(["a", "b"], {"a": math.inf, "b": 0.1}) == ["b"]
     assert survivors(["a", "b"], {"a": math.inf, "b": math.inf}) == ["a"]

@@ -2,9 +2,10 @@ from __future__ import annotations
 
 import json
 import math
+from contextlib import nullcontext
 
 import pytest
-from autotune_fakes import LibraryEntry, LibraryTuner, config, launch, make_tuner
+from autotune_fakes import BatchTuner, LibraryEntry, LibraryTuner, config, launch, make_tuner
 from triton.runtime.autotuner import Autotuner
 
 from zlbench_core.autotune.records import NO_VALID_CONFIG, read_records
@@ -246,6 +247,58 @@ def test_tritons_own_disk_cache_of_timings_is_no_fresh_record(record, monkeypatc
     launch(tuner, None, 64)
     assert recorder.entries[0].from_cache
     assert recorder.entries[0].winner["kwargs"]["BLOCK"] == 64
+
+
+def test_a_tuner_that_times_in_batches_is_recorded_and_replayed(record, replay):
+    recorder = record()
+    launch(make_tuner(TIMES, cls=BatchTuner), None, 64)
+    [entry] = recorder.entries
+    assert (entry.winner["kwargs"]["BLOCK"], entry.from_cache, entry.n_configs) == (64, False, 3)
+    mode = replay(recorder.entries)
+    launch(make_tuner(TIMES, cls=BatchTuner), None, 64)
+    assert mode.log.to_json()["hits"] == 1
+
+
+def test_the_only_config_that_pruning_left_is_pinned_without_a_time(record, replay):
+    def prune_to_128(configs, named_args, **kwargs):
+        return configs[-1:]
+
+    recorder = record()
+    pruned = {"cls": BatchTuner, "prune_configs_by": {"early_config_prune": prune_to_128}}
+    tuner = make_tuner(TIMES, **pruned)
+    launch(tuner, None, 64)
+    launch(tuner, None, 64)
+    [entry] = recorder.entries
+    assert (entry.winner["kwargs"]["BLOCK"], entry.winner_ms, entry.from_cache) == (128, None, False)
+    mode = replay(recorder.entries)
+    launch(make_tuner(TIMES, **pruned), None, 64)
+    assert mode.log.to_json()["fallbacks"] == {}
+
+
+def test_a_record_that_cannot_be_written_ends_the_run(record, tmp_path, monkeypatch):
+    def full_disk(*args):
+        raise OSError(28, "No space left on device")
+
+    record(tmp_path)
+    monkeypatch.setattr("zlbench_core.autotune.recorder.write_records", full_disk)
+    with pytest.raises(OSError, match="No space left"):
+        launch(make_tuner(TIMES), None, 64)
+
+
+@pytest.mark.parametrize("fails", [False, True])
+def test_a_replayed_tuner_has_its_own_function_afterwards(record, replay, fails):
+    def body(x, n, **meta):
+        if fails:
+            raise RuntimeError("launch failure")
+
+    recorder = record()
+    launch(make_tuner(TIMES), None, 64)
+    replay(recorder.entries)
+    tuner = make_tuner(TIMES, body=body)
+    jit = tuner.fn
+    with pytest.raises(RuntimeError) if fails else nullcontext():
+        launch(tuner, None, 64)
+    assert tuner.fn is jit
 
 
 def test_one_entry_per_dtype_and_key(record):
