@@ -13,7 +13,8 @@ from zlbench_core.autotune.early_drop import limit_ms
 from zlbench_core.autotune.near_ties import Timing
 
 LAUNCHES = 3
-FILL_LIMIT_MS = 2.0
+FILL_MARGIN = 2.0
+FILL_LIMIT_MS = 4.0
 WARM, COLD = "warm", "cold"
 
 
@@ -51,7 +52,8 @@ class QuickTimer:
         return (self.clock() - started) * 1e3
 
     def _timed(self, launch: Callable[[], None], count: int, host_ms: float) -> float:
-        self._fill(count * host_ms)
+        # The host also queues the warming launch or the clears, and the events, before the last timed launch.
+        self._fill(FILL_MARGIN * (count + 1) * host_ms)
         if not self.cold:
             launch()
         events = [self._pair() for _ in range(count)]
