@@ -275,6 +275,17 @@ def test_the_only_config_that_pruning_left_is_pinned_without_a_time(record, repl
     assert mode.log.to_json()["fallbacks"] == {}
 
 
+def test_the_only_config_is_not_pinned_when_its_launch_failed(record):
+    def body(x, n, **meta):
+        raise RuntimeError("launch failure")
+
+    recorder = record()
+    tuner = make_tuner(TIMES, cls=BatchTuner, configs=[config(32)], body=body)
+    with pytest.raises(RuntimeError):
+        launch(tuner, None, 64)
+    assert recorder.entries == []
+
+
 def test_a_record_that_cannot_be_written_ends_the_run(record, tmp_path, monkeypatch):
     def full_disk(*args):
         raise OSError(28, "No space left on device")

@@ -141,12 +141,14 @@ def test_a_helper_that_names_the_operator_itself_is_followed(plan):
         def _twice():
             base.Generic('own_entry').run()
             base.Generic('own_entry', is_backward=True).run()
+            base.Generic('own_entry_backward', is_backward=True).run()
 
         def test_op():
             _twice()
     """
     assert [(one.op_name, one.shapes) for one in plan(source)] == [
         ("own_entry", [[7]]),
+        ("own_entry_backward", [[9]]),
         ("own_entry_backward", [[9]]),
     ]
 
