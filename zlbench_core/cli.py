@@ -18,6 +18,7 @@ EXAMPLES = """examples:
   zlbench preflight --backend musa           ... for that campaign on Moore Threads devices?
   zlbench devices --backend cuda --json
   zlbench identity results/cpu/mm/a/r1
+  zlbench show results/cpu
   zlbench compare results/cpu/mm/a/r1 results/cpu/mm/b/r1
 
 A campaign is run by Snakemake: snakemake --cores 2 --config backend=cpu 'ops=[mm]'
@@ -50,6 +51,7 @@ def build_parser() -> argparse.ArgumentParser:
     _add_devices(commands)
     _add_identity(commands)
     _add_compare(commands)
+    _add_show(commands)
     return parser
 
 
@@ -90,6 +92,11 @@ def _add_compare(commands: Any) -> None:
         action="store_true",
         help="print the numbers all the same, each of them marked",
     )
+
+
+def _add_show(commands: Any) -> None:
+    parser = _command(commands, "show", run_show, "Print the verdicts and statuses of a finished campaign.")
+    parser.add_argument("folder", type=Path, metavar="DIR", help="results/{backend}")
 
 
 def run_preflight(args: argparse.Namespace) -> int:
@@ -151,6 +158,17 @@ def run_compare(args: argparse.Namespace) -> int:
     for line in report.complaints:
         print(f"!!! [caliber] {line}", file=sys.stderr)
     return 4 if report.complaints and not args.allow_caliber_mismatch else 0
+
+
+def run_show(args: argparse.Namespace) -> int:
+    from zlbench_core.chain.show import show_campaign
+
+    text = show_campaign(args.folder)
+    if args.json:
+        print((args.folder / "verdicts.json").read_text(encoding="utf-8"), end="")
+    else:
+        print(text, end="")
+    return 0
 
 
 def _read_config(path: Path) -> dict[str, Any]:

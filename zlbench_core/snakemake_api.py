@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import sys
 import time
 from typing import Any
@@ -24,6 +25,11 @@ def load_workflow_campaign(config: dict[str, Any], workflow: Any) -> Campaign:
     for hint in hints(campaign) if workflow.is_main_process else ():
         print(f"zlbench: {hint}", file=sys.stderr)
     return campaign
+
+
+def terminal_width() -> int:
+    """Columns of the terminal; a log, which has none, gets lines that still read well."""
+    return max(shutil.get_terminal_size((140, 40)).columns, 100)
 
 
 def clock() -> float:

@@ -21,7 +21,14 @@ _READERS = (
     "chain/judge.py",
     "chain/compare.py",
 )
-_READERS += ("chain/accept.py", "chain/collect.py", "chain/failures.py", "caliber.py")
+_READERS += (
+    "chain/accept.py",
+    "chain/show.py",
+    "chain/status.py",
+    "chain/collect.py",
+    "chain/failures.py",
+    "caliber.py",
+)
 
 
 @cache

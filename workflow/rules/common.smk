@@ -5,7 +5,8 @@ from zlbench_core import plans
 from zlbench_core.chain.failures import failure_lines
 from zlbench_core.chain.step import error_line
 from zlbench_core.errors import ZlbenchError
-from zlbench_core.snakemake_api import clock, load_workflow_campaign
+from zlbench_core.chain.show import show_campaign
+from zlbench_core.snakemake_api import clock, load_workflow_campaign, terminal_width
 
 STARTED = clock()
 try:
@@ -121,6 +122,12 @@ def get_gates(wildcards):
 
 def get_summary(wildcards):
     return f"results/{CAMPAIGN.backend}/verdicts.json"
+
+
+def print_summary():
+    folder = Path("results") / CAMPAIGN.backend
+    if (folder / "verdicts.json").exists():
+        print(show_campaign(folder, terminal_width()), flush=True)
 
 
 def report_failures():

@@ -79,29 +79,6 @@ def summary_lines(
             yield from _side_lines(campaign, runs.get(op, ()))
 
 
-def verdict_lines(operators: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """The lines of the printed verdict table."""
-    lines = []
-    for operator in operators:
-        evidence = operator["evidence"] or {}
-        low, high = evidence.get("ratio_ci") or (None, None)
-        reasons = [*operator["reasons"], operator["detail"]]
-        reasons += [f"{operator['rounds_needed']} rounds needed"] if operator["rounds_needed"] else []
-        reasons += ["CALIBER MISMATCH RELEASED"] if operator["released"] else []
-        lines.append(
-            {
-                "op": operator["op"],
-                "verdict": operator["verdict"],
-                "ratio": evidence.get("ratio"),
-                "ci_low": low,
-                "ci_high": high,
-                "rounds": evidence.get("rounds"),
-                "reason": "; ".join(filter(None, reasons)),
-            }
-        )
-    return lines
-
-
 def _pair_line(campaign: Campaign, case: OperatorCase, pairs: Sequence[PairedRound]) -> dict[str, Any]:
     ratios = [pair.b.latency / pair.a.latency for pair in pairs]
     first = pairs[0]

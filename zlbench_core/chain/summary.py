@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -12,9 +11,8 @@ from zlbench_core import __version__
 from zlbench_core.campaign import Campaign
 from zlbench_core.chain.collect import Run, load_runs
 from zlbench_core.chain.judge import OperatorCase, build_case, to_rounds
-from zlbench_core.chain.lines import ab_lines, status_lines, summary_lines, verdict_lines
+from zlbench_core.chain.lines import ab_lines, status_lines, summary_lines
 from zlbench_core.files import sha256_of, write_json
-from zlbench_core.results.console import status_table, verdict_table
 from zlbench_core.results.tables import write_ab, write_status, write_summary
 from zlbench_core.source_digests import harness_files
 from zlbench_core.verdicts import (
@@ -47,7 +45,6 @@ def summarise(
     write_summary(out_dir / "summary.csv", summary_lines(campaign, runs, shown))
     write_json(out_dir / "receipt.json", _receipt(campaign, runs, gate_files))
     write_json(out_dir / "verdicts.json", {"schema_version": SCHEMA_VERSION, "status": "complete", **verdict})
-    _print(campaign, statuses, verdict, cases, out_dir)
 
 
 def _cases(
@@ -72,10 +69,11 @@ def _verdict(
     judged = [_operator(campaign, case, gates[op]) for op, case in cases.items()]
     found = decide_campaign(judged, policy=campaign.policy, alpha=campaign.alpha).to_json()
     for operator in found["operators"]:
-        operator["released"] = list(cases[operator["op"]].refusals) if campaign.allow_caliber_mismatch else []
+        operator["refusals"] = list(cases[operator["op"]].refusals)
         operator["exclusions"] = list(cases[operator["op"]].exclusions)
         operator["hazards"] = list(cases[operator["op"]].hazards)
-    return {**found, "declared_axis": campaign.declared_axis(), "sides": list(campaign.side_names)}
+    axis = {"declared_axis": campaign.declared_axis(), "sides": list(campaign.side_names)}
+    return {**found, **axis, "allow_caliber_mismatch": campaign.allow_caliber_mismatch}
 
 
 def _operator(campaign: Campaign, case: OperatorCase, gate: Mapping[str, Any]) -> OperatorVerdict:
@@ -115,32 +113,6 @@ def _receipt(campaign: Campaign, runs: Mapping[str, list[Run]], gate_files: Sequ
         "identities": {str(path): sha256_of(path) for path in identities if path.is_file()},
         "gates": {str(path): sha256_of(path) for path in gate_files},
     }
-
-
-def _print(
-    campaign: Campaign,
-    statuses: Sequence[Mapping[str, Any]],
-    verdict: Mapping[str, Any],
-    cases: Mapping[str, OperatorCase],
-    out_dir: Path,
-) -> None:
-    width = max(shutil.get_terminal_size((120, 40)).columns, 100)
-    device = next((line["device"] for line in statuses if line["device"]), campaign.backend)
-    print(f"\n{campaign.backend}: measured on {device}", flush=True)
-    if campaign.is_ab:
-        print(
-            f"a against b, which differ in {', '.join(campaign.declared_axis())}; ratio is latency b / latency a\n"
-        )
-        print(verdict_table(verdict_lines(verdict["operators"]), width))
-    if not campaign.is_ab or any(line["status"] != "ok" for line in statuses):
-        print(status_table(statuses, width))
-    word = "released" if campaign.allow_caliber_mismatch else "refused"
-    for op, case in cases.items():
-        for refusal in case.refusals:
-            print(f"!!! [caliber] {op}: {refusal} ({word})")
-        for hazard in case.hazards:
-            print(f"[caliber] {op}: {hazard}")
-    print(f"tables: {out_dir}/summary.csv, ab.csv, ops_status.csv; verdicts.json, receipt.json", flush=True)
 
 
 def _read_json(path: Path) -> dict[str, Any]:

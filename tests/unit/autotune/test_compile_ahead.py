@@ -211,8 +211,8 @@ def test_flagtrees_memory_of_timed_configs_does_not_answer_the_full_timing(quick
 @pytest.mark.parametrize(
     ("environ", "expected"),
     [
-        ({}, (os.cpu_count(), "fork", True)),
-        ({"ZL_COMPILE_THREADS": "7"}, (7, "fork", True)),
+        ({}, (os.cpu_count(), "fork", False)),
+        ({"ZL_COMPILE_THREADS": "7", "ZL_TUNE_EARLY_DROP": "1"}, (7, "fork", True)),
         ({"ZL_COMPILE_POOL": "threads", "ZL_TUNE_EARLY_DROP": "0"}, (os.cpu_count(), "threads", False)),
     ],
 )
