@@ -7,13 +7,19 @@ from pathlib import Path
 
 from zlbench_core.backends import get_backend
 from zlbench_core.campaign import Campaign, Side
+from zlbench_core.files import sha256_of
 from zlbench_core.providers import get_provider
 from zlbench_core.source_digests import measuring_sources
 
 
 def side_facts(campaign: Campaign, side: Side) -> dict[str, object]:
-    """The packages and the provider's code of one side, without starting its interpreter."""
-    return {**_packages(side.python), **get_provider(campaign.provider).facts(side)}
+    """The packages, the provider's code and the shapes of one side, without starting its interpreter."""
+    shapes = Path(campaign.shape_file) if campaign.shape_file else None
+    return {
+        **_packages(side.python),
+        **get_provider(campaign.provider).facts(campaign, side),
+        "shape_file": sha256_of(shapes) if shapes and shapes.is_file() else None,
+    }
 
 
 def machine_facts(campaign: Campaign) -> dict[str, object]:

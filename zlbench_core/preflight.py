@@ -45,7 +45,7 @@ def preflight(campaign: Campaign, side: Side) -> dict[str, Any]:
         "triton": probe["versions"]["triton"],
         "pytest": probe["versions"]["pytest"],
         "provider": campaign.provider,
-        **get_provider(campaign.provider).facts(side),
+        **get_provider(campaign.provider).facts(campaign, side),
     }
 
 

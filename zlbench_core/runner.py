@@ -155,7 +155,7 @@ def _asked(request: RunRequest, invocation: Invocation, lease: Lease) -> dict[st
         "round": request.round,
         "declared": campaign.declared_axis(),
         "started": now(),
-        **get_provider(campaign.provider).facts(side),
+        **get_provider(campaign.provider).facts(campaign, side),
     }
 
 

@@ -6,11 +6,13 @@ import math
 import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from zlbench_core.caliber import caliber_complaints, caliber_hazards, undeclared_differences
 from zlbench_core.chain.collect import Run
 from zlbench_core.chain.status import status_of
+from zlbench_core.files import sha256_of
 from zlbench_core.results.fallbacks import exclusion
 from zlbench_core.results.pairing import Pairing, pair_rows
 from zlbench_core.results.rows import Row, RowKey
@@ -106,9 +108,16 @@ def _untrusted(runs: Sequence[Run]) -> list[str]:
 
 
 def _gate_refusal(gate: dict[str, Any] | None) -> list[str]:
-    if gate is None or gate["verdict"] != "unknown":
-        return []
-    return [f"ir_gate: not known whether the generated code differs: {gate.get('reason')}"]
+    if gate is None:
+        return ["ir_gate: there is none, so it is not known whether the generated code differs"]
+    if gate["verdict"] == "unknown":
+        return [f"ir_gate: not known whether the generated code differs: {gate.get('reason')}"]
+    changed = [path for path, digest in gate["digests"].items() if not _is(Path(path), digest)]
+    return [f"ir_gate: {', '.join(changed)} is not what the gate compared"] if changed else []
+
+
+def _is(path: Path, digest: str) -> bool:
+    return path.is_file() and sha256_of(path) == digest
 
 
 def _undeclared_axis(runs: Sequence[Run], declared_axis: Sequence[str]) -> list[str]:

@@ -17,7 +17,7 @@ from zlbench_core.autotune.pins import Pins, backend_ok, load_pins, read_meta
 from zlbench_core.autotune.record_mode import RecordMode
 from zlbench_core.autotune.recorder import Recorder
 from zlbench_core.autotune.replay_mode import ReplayMode
-from zlbench_core.autotune.tuners import Patches
+from zlbench_core.autotune.tuners import Patches, tuner_classes
 from zlbench_core.errors import ConfigError, PinsError
 from zlbench_core.identity import identity_path, update_identity
 from zlbench_core.run_env import AUTOTUNE_MODES, REPLAY_FROM, RunEnv
@@ -33,15 +33,28 @@ class Mode(Protocol):
 
 
 class Off:
-    """The tuners are left alone."""
+    """The tuners are left alone, and counted: two sides that tuned themselves are record against record."""
 
     name = "off"
 
+    def __init__(self) -> None:
+        self.tuned = 0
+
     def patch(self, patches: Patches) -> None:
-        pass
+        for cls in tuner_classes():
+            patches.wrap(cls, "prune_configs", self._wrap_prune)
+
+    def _wrap_prune(self, original: Any) -> Any:
+        """A tuner prunes its configs when it is about to time them for a new key, and only then."""
+
+        def prune_configs(tuner: Any, *args: Any, **kwargs: Any) -> Any:
+            self.tuned += 1
+            return original(tuner, *args, **kwargs)
+
+        return prune_configs
 
     def finish(self, *, complete: bool) -> dict[str, Any]:
-        return {}
+        return {"replay": {"tuned_keys": self.tuned}}
 
 
 def make_mode(env: RunEnv) -> Mode:

@@ -32,7 +32,7 @@ class Provider(Protocol):
     def problems(self, campaign: Campaign, side: Side) -> list[tuple[str, str]]:
         """(check name, one line) for each thing that is missing on this machine."""
 
-    def facts(self, side: Side) -> dict[str, object]:
+    def facts(self, campaign: Campaign, side: Side) -> dict[str, object]:
         """What the provider's code is: commit and dirty flag, for the identity. Cheap: asked while parsing."""
 
 

@@ -43,8 +43,9 @@ class BuiltinProvider:
                 )
         return found
 
-    def facts(self, side: Side) -> dict[str, object]:
-        return {"provider_commit": f"sha256:{source_digest(SUITE)}", "provider_dirty": None}
+    def facts(self, campaign: Campaign, side: Side) -> dict[str, object]:
+        digests = [source_digest(Path(folder)) for folder in (SUITE, *campaign.suite_dirs)]
+        return {"provider_commit": f"sha256:{'+'.join(digests)}", "provider_dirty": None}
 
     def known_ops(self, campaign: Campaign) -> list[str]:
         folders = [*map(Path, campaign.suite_dirs), SUITE]

@@ -137,7 +137,7 @@ class FlagGemsProvider:
             if not (invocation := self.invocation(campaign, side, op)).test_file.is_file()
         ]
 
-    def facts(self, side: Side) -> dict[str, object]:
+    def facts(self, campaign: Campaign, side: Side) -> dict[str, object]:
         if side.provider_dir is None or not Path(side.provider_dir).is_dir():
             return {"provider_commit": None, "provider_dirty": None}
         facts = tree_facts(Path(side.provider_dir))

@@ -185,3 +185,17 @@ def test_pins_that_cannot_be_used_end_the_run_in_one_line(tmp_path):
     done = subprocess.run(command, cwd=tmp_path, env=environ, capture_output=True, text=True, check=False)
     assert done.returncode == 4
     assert done.stderr.strip().splitlines() == [f"ERROR: no pins: {tmp_path}/none is not a directory"]
+
+
+def test_tuners_that_are_left_alone_are_counted(tmp_path):
+    init_identity(tmp_path)
+    tuner = make_tuner(TIMES)
+
+    def twice() -> None:
+        for _ in range(2):
+            launch(tuner, None, 64)
+
+    run_plugin({"ZL_OUT_DIR": str(tmp_path), "ZL_AUTOTUNE_MODE": "off", "ZL_BACKEND": "cuda"}, twice)
+    identity = load_identity(tmp_path)
+    assert identity["autotune_mode"] == "off"
+    assert identity["replay"] == {"tuned_keys": 1}

@@ -1,0 +1,127 @@
+"""What keeps an operator's numbers out of the tables."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from zlbench_core.chain.collect import load_runs
+from zlbench_core.chain.judge import build_case, to_rounds
+from zlbench_core.files import sha256_of, write_json
+
+AXIS = ["env:TRITON_F32_DEFAULT"]
+LOG = """
+Operator: mm  Performance Test (dtype=torch.float32, mode=kernel,level=core)
+Status       Torch Latency (ms)    Gems Latency (ms)         Gems Speedup          Size Detail
+-----------------------------------------------------------------------------------------------
+{rows}
+.
+============================== 1 passed in 1.00s ===============================
+"""
+ROW = "SUCCESS                    N/A            {ms:.6f}                 N/A          [torch.Size([{n}, 8])]"
+
+
+class Runs:
+    def __init__(self, root: Path) -> None:
+        self.root = root
+
+    def folder(self, side: str, number: int) -> Path:
+        return self.root / "mm" / side / f"r{number}"
+
+    def add(self, side: str, number: int, ms: float = 1.0, sizes=(8, 16), **identity) -> None:
+        folder = self.folder(side, number)
+        folder.mkdir(parents=True)
+        log = folder / "run.log"
+        log.write_text(LOG.format(rows="\n".join(ROW.format(ms=ms, n=n) for n in sizes)))
+        known = {
+            "schema_version": 1,
+            "status": "complete",
+            "pytest_exit": 0,
+            "backend": "cuda",
+            "device": "NVIDIA H200",
+            "timer": "cuda_graph",
+            "bench_level": "core",
+            "shape_mode": "upstream",
+            "tuner_cache": "isolated",
+            "direct_repeat": 1,
+            "autotune_mode": "replay",
+            "declared": AXIS,
+            "replay": {"pins_digest": "aa", "fallbacks": {}, "hits": 2},
+            "digests": {"run.log": sha256_of(log)},
+        }
+        write_json(folder / "run_identity.json", {**known, **identity})
+
+    def case(self, gate=None):
+        folders = sorted(path.parent for path in self.root.rglob("run_identity.json"))
+        gate = gate or {"verdict": "different", "digests": {}}
+        return build_case("mm", load_runs(folders)["mm"], gate, AXIS)
+
+
+@pytest.fixture
+def runs(tmp_path):
+    return Runs(tmp_path)
+
+
+def test_two_comparable_sides_give_their_rounds(runs):
+    for number in (1, 2):
+        runs.add("a", number, 2.0)
+        runs.add("b", number, 1.0)
+    case = runs.case()
+    assert case.refusals == ()
+    assert [row.size for row in to_rounds(case)] == ["[[16, 8]]", "[[8, 8]]"]
+    assert to_rounds(case)[0].log_ratios == pytest.approx((-0.6931, -0.6931), abs=1e-3)
+
+
+def test_a_log_that_was_edited_is_refused(runs):
+    runs.add("a", 1)
+    runs.add("b", 1)
+    log = runs.folder("b", 1) / "run.log"
+    log.write_text(log.read_text().replace("1.000000", "0.500000"))
+    assert "is not the file that the run's identity vouches for" in runs.case().refusals[0]
+
+
+def test_a_side_that_failed_is_refused_with_its_status_alone(runs):
+    runs.add("a", 1)
+    runs.add("b", 1, status="failed", pytest_exit=-11, timer=None)
+    assert [refusal.split(":")[0] for refusal in runs.case().refusals] == ["status"]
+
+
+def test_an_undeclared_difference_in_one_round_is_enough(runs):
+    for number in (1, 2):
+        runs.add("a", number)
+    runs.add("b", 1)
+    runs.add("b", 2, device_uuid="GPU-2")
+    assert runs.case().refusals[0].startswith("device_uuid:")
+
+
+def test_runs_that_were_made_for_another_pair_of_sides_are_refused(runs):
+    runs.add("a", 1, declared=["python"])
+    runs.add("b", 1)
+    assert runs.case().refusals == ("declared: a r1 ran for another pair of sides than this campaign's",)
+
+
+def test_a_gate_that_compared_other_code_is_refused(runs, tmp_path):
+    runs.add("a", 1)
+    runs.add("b", 1)
+    index = tmp_path / "index.json"
+    index.write_text(json.dumps({}))
+    good = {"verdict": "different", "digests": {str(index): sha256_of(index)}}
+    assert runs.case(good).refusals == ()
+    bad = {"verdict": "different", "digests": {str(index): "0" * 64}}
+    assert "is not what the gate compared" in runs.case(bad).refusals[0]
+
+
+def test_code_that_nobody_compared_is_refused(runs):
+    runs.add("a", 1)
+    runs.add("b", 1)
+    assert runs.case({"verdict": "unknown", "reason": "nothing captured"}).refusals[0].startswith("ir_gate:")
+
+
+def test_a_row_that_only_one_side_has_is_left_out_and_named(runs):
+    runs.add("a", 1, sizes=(8, 16))
+    runs.add("b", 1, sizes=(8,))
+    case = runs.case()
+    assert len(case.pairs) == 1
+    assert case.exclusions == ("round 1: torch.float32 [[16, 8]]: only on side a",)
