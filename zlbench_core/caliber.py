@@ -14,10 +14,25 @@ __all__ = [
     "CaliberMismatch",
     "caliber_complaints",
     "caliber_hazards",
+    "missing_fields",
     "undeclared_differences",
 ]
 
 CALIBER_FIELDS = ("backend", "device", "timer", "bench_level", "shape_mode", "tuner_cache", "direct_repeat")
+
+# Beyond the caliber's seven: what every run of zlbench records, whatever its device.
+REQUIRED = (
+    "provider",
+    "op",
+    "test_node",
+    "harness",
+    "measurement.mode",
+    "environment.python",
+    "environment.torch",
+    "environment.triton",
+    "environment.variables",
+    "environment.precision",
+)
 
 Runs = Sequence[tuple[str, Path | str]]
 
@@ -40,6 +55,8 @@ _VOLATILE |= {
     "schema_version",
     "autotune_mode",
     "declared",
+    "plan",
+    "compiled",
     "device_index",
     "gpu",
     "mm_cluster_fix",
@@ -87,6 +104,27 @@ def undeclared_differences(runs: Runs, declared_axis: Sequence[str]) -> list[str
         if not _is_volatile(name) and not _is_declared(name, declared_axis):
             complaints += _differs(name, {label: identity.get(name) for label, identity in flat.items()})
     return complaints + _replay_complaints(flat)
+
+
+def missing_fields(runs: Runs) -> list[str]:
+    """Fields of REQUIRED that a run did not record: what nobody wrote down is never assumed equal.
+
+    Raises IdentityError when a run has no identity: caliber_complaints is asked first.
+    """
+    complaints = []
+    for name in REQUIRED:
+        missing = [label for label, path in runs if _lookup(load_identity(path), name) is None]
+        complaints += (
+            [f"{name}: not recorded by {', '.join(missing)}, and never assumed equal"] if missing else []
+        )
+    return complaints
+
+
+def _lookup(identity: Mapping[str, Any], name: str) -> Any:
+    value: Any = identity
+    for part in name.split("."):
+        value = value.get(part) if isinstance(value, Mapping) else None
+    return value
 
 
 def _load(runs: Runs) -> tuple[dict[str, dict[str, Any]], list[str]]:

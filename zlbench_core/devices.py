@@ -84,7 +84,7 @@ def _wait_for(stream: IO[str], path: Path, info: DeviceInfo, patience: float) ->
 def _say_who(stream: IO[str], purpose: str) -> None:
     stream.seek(0)
     stream.truncate()
-    json.dump({"pid": os.getpid(), "purpose": purpose}, stream)
+    json.dump({"pid": os.getpid(), "purpose": f"{purpose} in {Path.cwd()}"}, stream)
     stream.flush()
 
 

@@ -54,7 +54,7 @@ def side_environment(
 
 
 def _python_path(side: Side, provider_env: Mapping[str, str], base: Mapping[str, str]) -> str:
-    # A side's build comes first; zlbench last, since a side's interpreter may have an installation of its own.
+    # This zlbench comes first: another one on a side's path would bring another timer. Then the side's build.
     inherited = side.env.get("PYTHONPATH", base.get("PYTHONPATH", ""))
-    parts = [provider_env.get("PYTHONPATH", ""), inherited, str(PACKAGE_ROOT)]
+    parts = [str(PACKAGE_ROOT), provider_env.get("PYTHONPATH", ""), inherited]
     return os.pathsep.join(part for part in parts if part)

@@ -7,7 +7,9 @@ from pathlib import Path
 
 from zlbench_core.backends import get_backend
 from zlbench_core.campaign import Campaign, Side
+from zlbench_core.environment import side_environment
 from zlbench_core.files import sha256_of
+from zlbench_core.plugins._environment import collect_variables
 from zlbench_core.providers import get_provider
 from zlbench_core.source_digests import measuring_sources
 
@@ -18,6 +20,7 @@ def side_facts(campaign: Campaign, side: Side) -> dict[str, object]:
     return {
         **_packages(side.python),
         **get_provider(campaign.provider).facts(campaign, side),
+        "variables": collect_variables(side_environment(campaign, side, None)),
         "shape_file": sha256_of(shapes) if shapes and shapes.is_file() else None,
     }
 

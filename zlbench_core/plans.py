@@ -30,6 +30,11 @@ def preflight_plan(campaign: Campaign, side: str) -> str:
         "mode": "kernel",
         "warmup": None,
         "iter": None,
+        "measure": True,
+        "timer": "auto",
+        "direct_repeat": 1,
+        "tuner_cache": "isolated",
+        "suite_dirs": (),
     }
     return _plan(replace(scoped, **plain), [side])
 
@@ -51,6 +56,16 @@ def summary_plan(campaign: Campaign) -> str:
     """The summary: the whole campaign and every source."""
     plan = json.loads(_plan(campaign, campaign.side_names))
     return json.dumps({**plan, "sources": all_sources()}, sort_keys=True)
+
+
+def round_digest(campaign: Campaign, op: str) -> str:
+    """The digest of a round's plan, which each of its runs keeps in its identity.
+
+    The zlbench sources are left out: what they are is the identity's own field.
+    """
+    plan = json.loads(round_plan(campaign, op))
+    plan["machine"].pop("zlbench")
+    return digest_of(plan)
 
 
 def gate_plan(campaign: Campaign, ops: Sequence[str]) -> str:

@@ -23,6 +23,7 @@ from zlbench_core.files import sha256_of, write_json, write_text
 from zlbench_core.identity import init_identity, load_identity, now, update_identity
 from zlbench_core.plugin_plan import plan_plugins
 from zlbench_core.providers import Invocation, get_provider
+from zlbench_core.source_digests import measuring_sources
 
 VOUCHED = (
     "run.log",
@@ -48,6 +49,7 @@ class RunRequest:
     round: int | None = None
     shard: tuple[int, int] = (0, 1)
     pins_dir: Path | None = None
+    plan: str | None = None
 
 
 def run_benchmark(request: RunRequest, lease: Lease) -> dict[str, Any]:
@@ -154,6 +156,8 @@ def _asked(request: RunRequest, invocation: Invocation, lease: Lease) -> dict[st
         "side": side.name,
         "round": request.round,
         "declared": campaign.declared_axis(),
+        "plan": request.plan,
+        "harness": measuring_sources(),
         "started": now(),
         **get_provider(campaign.provider).facts(campaign, side),
     }
@@ -263,9 +267,11 @@ def _digests(out_dir: Path) -> dict[str, str]:
 
 def check_digests(out_dir: Path) -> list[str]:
     """Which files of a finished run are not what its identity vouches for."""
-    digests = load_identity(out_dir).get("digests") or {}
-    return [
+    digests = load_identity(out_dir).get("digests")
+    digests = digests if isinstance(digests, dict) else {}
+    names = {*digests, "run.log", *(name for name in VOUCHED if (out_dir / name).is_file())}
+    return sorted(
         name
-        for name, digest in digests.items()
-        if not (out_dir / name).is_file() or sha256_of(out_dir / name) != digest
-    ]
+        for name in names
+        if not (out_dir / name).is_file() or sha256_of(out_dir / name) != digests.get(name)
+    )

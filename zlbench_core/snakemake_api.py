@@ -18,7 +18,7 @@ def load_workflow_campaign(config: dict[str, Any], workflow: Any) -> Campaign:
     """
     files = [str(path) for path in workflow.configfiles or workflow.overwrite_configfiles or ()]
     command_line = dict(workflow.config_settings.config or {})
-    source = ", ".join(files) or "--config"
+    source = " and ".join([*files, *(["--config"] if command_line else [])])
     campaign = load_campaign(config, overrides=command_line, source=source)
     for side in campaign.sides:
         check_files(campaign, side)

@@ -170,7 +170,8 @@ def test_require_accepted_passes_without_a_refusal(ran):
     assert campaign("require_accepted").code == 0
 
 
-def test_another_device_checks_the_machine_and_measures_nothing_again(ran):
+def test_another_device_is_another_measurement(ran):
     campaign, _ = ran
     jobs = campaign("-n", "--config", "devices=[1]").jobs
-    assert jobs == {"check_side": 2, "summarise": 1, "all": 1}
+    assert jobs["check_side"] == 2
+    assert jobs["replay_round"] >= 2

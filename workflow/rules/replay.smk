@@ -1,7 +1,7 @@
 # A round is one job: both sides of a pair run one after the other on one device, which the job holds throughout.
 rule replay_round:
     input:
-        preflight=ancient(expand("results/{{backend}}/preflight/{side}.json", side=CAMPAIGN.side_names)),
+        preflight=expand("results/{{backend}}/preflight/{side}.json", side=CAMPAIGN.side_names),
         pins=get_pins,
     output:
         expand(

@@ -2,7 +2,7 @@ rule summarise:
     input:
         identities=get_identities,
         gates=get_gates,
-        preflight=ancient(expand("results/{{backend}}/preflight/{side}.json", side=CAMPAIGN.side_names)),
+        preflight=expand("results/{{backend}}/preflight/{side}.json", side=CAMPAIGN.side_names),
     output:
         verdicts="results/{backend}/verdicts.json",
         summary="results/{backend}/summary.csv",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -36,7 +36,6 @@ class Run:
 
 def load_run(folder: Path) -> Run:
     """Read one run. What is missing or corrupt becomes the run's problem, never an empty success."""
-    op, side, number = folder.parts[-3:]
     identity: dict[str, Any] = {}
     result, problem = RunResult(), None
     try:
@@ -45,14 +44,28 @@ def load_run(folder: Path) -> Run:
         result = read_run(folder)
         if broken:
             problem = f"{', '.join(broken)} in {folder} is not the file that the run's identity vouches for"
+        elif identity.get("status") not in ("complete", "failed"):
+            problem = f"{folder} is of a run that has not ended"
     except (IdentityError, ReadError) as error:
         problem = str(error)
-    return Run(op, side, int(number.removeprefix("r")), folder, identity, result, problem)
+    number = identity.get("round")
+    known = (str(identity.get("op")), str(identity.get("side")), number if isinstance(number, int) else 0)
+    return Run(*known, folder, identity, result, problem)
 
 
 def load_runs(folders: list[Path]) -> dict[str, list[Run]]:
-    """The runs by operator, each operator's by round and side."""
+    """The runs by operator, each operator's by round and side. A run's place is `<op>/<side>/r<round>`."""
     runs: dict[str, list[Run]] = {}
-    for run in sorted(map(load_run, folders), key=lambda run: (run.round, run.side)):
+    for run in sorted(map(_load_in_place, folders), key=lambda run: (run.round, run.side)):
         runs.setdefault(run.op, []).append(run)
     return runs
+
+
+def _load_in_place(folder: Path) -> Run:
+    run = load_run(folder)
+    op, side, number = folder.parts[-3:]
+    place = (op, side, int(number.removeprefix("r")))
+    problem = run.problem
+    if problem is None and (run.op, run.side, run.round) != place:
+        problem = f"{folder} holds a run of {run.op}/{run.side}/r{run.round}"
+    return replace(run, op=op, side=side, round=place[2], problem=problem)

@@ -6,13 +6,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from zlbench_core.caliber import caliber_complaints, caliber_hazards, undeclared_differences
+from zlbench_core.caliber import caliber_complaints, caliber_hazards, missing_fields, undeclared_differences
 from zlbench_core.chain.collect import load_run
-from zlbench_core.errors import IdentityError
+from zlbench_core.chain.status import status_of
+from zlbench_core.errors import ArchiveError, IdentityError
 from zlbench_core.identity import load_identity
+from zlbench_core.ir.compare import IDENTICAL, compare_archives
 from zlbench_core.results.console import text_table
 from zlbench_core.results.fallbacks import exclusion
 from zlbench_core.results.pairing import pair_rows
+from zlbench_core.results.status import OK
 
 COLUMNS = ("op", "dtype", "mode", "size", "latency_a_ms", "latency_b_ms", "ratio")
 
@@ -43,10 +46,14 @@ def compare_runs(a_dir: Path, b_dir: Path, *, release: bool = False) -> Comparis
     runs = [("a", a_dir), ("b", b_dir)]
     complaints = caliber_complaints(runs)
     if not any(line.startswith("run_identity") for line in complaints):
-        complaints += undeclared_differences(runs, _declared(a_dir, b_dir))
+        complaints += missing_fields(runs) + undeclared_differences(runs, _declared(a_dir, b_dir))
     a, b = load_run(a_dir.absolute()), load_run(b_dir.absolute())
-    complaints += [f"run_identity: {run.label}: {run.problem}" for run in (a, b) if run.problem]
-    hazards = caliber_hazards(runs)
+    for label, run in (("a", a), ("b", b)):
+        if run.problem:
+            complaints.append(f"run_identity: {label}: {run.problem}")
+        elif (status := status_of(run)).status != OK:
+            complaints.append(f"status: {label} {status.status}: {status.reason}")
+    hazards = [*caliber_hazards(runs), *_same_code(a_dir, b_dir)]
     complaints = list(dict.fromkeys(complaints))
     if complaints and not release:
         return Comparison(tuple(complaints), tuple(hazards), (), ())
@@ -71,6 +78,14 @@ def compare_runs(a_dir: Path, b_dir: Path, *, release: bool = False) -> Comparis
                 }
             )
     return Comparison(tuple(complaints), tuple(hazards), tuple(excluded), tuple(rows))
+
+
+def _same_code(a_dir: Path, b_dir: Path) -> list[str]:
+    try:
+        same = compare_archives([a_dir], [b_dir]).verdict == IDENTICAL
+    except ArchiveError:
+        return []
+    return ["ir: both runs ran the same generated code, so every ratio below is noise"] if same else []
 
 
 def _declared(*folders: Path) -> list[str]:

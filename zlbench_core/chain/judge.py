@@ -6,13 +6,12 @@ import math
 import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
-from zlbench_core.caliber import caliber_complaints, caliber_hazards, undeclared_differences
+from zlbench_core.caliber import caliber_complaints, caliber_hazards, missing_fields, undeclared_differences
 from zlbench_core.chain.collect import Run
+from zlbench_core.chain.guards import changing_sides, foreign_runs, gate_refusals, repeated_runs
 from zlbench_core.chain.status import status_of
-from zlbench_core.files import sha256_of
 from zlbench_core.results.fallbacks import exclusion
 from zlbench_core.results.pairing import Pairing, pair_rows
 from zlbench_core.results.rows import Row, RowKey
@@ -52,16 +51,19 @@ def build_case(
     gate: dict[str, Any] | None,
     declared_axis: Sequence[str],
     measured: bool = True,
+    plan: str | None = None,
 ) -> OperatorCase:
     """Apply every guard to the runs of one operator, all rounds and both sides at once."""
     failed = _failed(runs, measured)
     if failed:
         # What a failed run did not get to record is no second mistake.
         return OperatorCase(op, tuple(failed), rounds=len({run.round for run in runs}))
-    refusals = [*_untrusted(runs), *_gate_refusal(gate)]
+    refusals = [*_untrusted(runs), *gate_refusals(gate, op), *foreign_runs(runs, plan), *repeated_runs(runs)]
     trusted = [(run.label, run.folder) for run in runs if run.problem is None]
     refusals += caliber_complaints(trusted)
+    refusals += missing_fields(trusted)
     refusals += undeclared_differences(trusted, declared_axis)
+    refusals += changing_sides([run for run in runs if run.problem is None], ("a", "b"))
     refusals += _undeclared_axis(runs, declared_axis)
     pairs, exclusions = _pair(runs)
     return OperatorCase(
@@ -105,19 +107,6 @@ def _failed(runs: Sequence[Run], measured: bool) -> list[str]:
 
 def _untrusted(runs: Sequence[Run]) -> list[str]:
     return [f"run_identity: {run.label}: {run.problem}" for run in runs if run.problem]
-
-
-def _gate_refusal(gate: dict[str, Any] | None) -> list[str]:
-    if gate is None:
-        return ["ir_gate: there is none, so it is not known whether the generated code differs"]
-    if gate["verdict"] == "unknown":
-        return [f"ir_gate: not known whether the generated code differs: {gate.get('reason')}"]
-    changed = [path for path, digest in gate["digests"].items() if not _is(Path(path), digest)]
-    return [f"ir_gate: {', '.join(changed)} is not what the gate compared"] if changed else []
-
-
-def _is(path: Path, digest: str) -> bool:
-    return path.is_file() and sha256_of(path) == digest
 
 
 def _undeclared_axis(runs: Sequence[Run], declared_axis: Sequence[str]) -> list[str]:

@@ -9,6 +9,7 @@ from zlbench_core.campaign import Campaign
 from zlbench_core.devices import Lease, lease
 from zlbench_core.errors import PinsError
 from zlbench_core.identity import update_identity
+from zlbench_core.plans import round_digest
 from zlbench_core.runner import RunRequest, not_run, run_benchmark
 
 PATIENCE = 6 * 3600.0
@@ -39,7 +40,17 @@ def _replay(
 ) -> None:
     mode = "replay" if pins_dir else "off"
     pins = pins_dir.absolute() if pins_dir else None
-    request = RunRequest(campaign, campaign.side(side), op, out_dir, mode, round=number, pins_dir=pins)
+    digest = round_digest(campaign, op)
+    request = RunRequest(
+        campaign,
+        campaign.side(side),
+        op,
+        out_dir,
+        mode,
+        round=number,
+        pins_dir=pins,
+        plan=digest,
+    )
     if pins:
         try:
             validate_pins(pins)

@@ -19,15 +19,19 @@ def step(name: str, log: str) -> Iterator[None]:
     failure = failure_path(log)
     failure.unlink(missing_ok=True)
     Path(log).parent.mkdir(parents=True, exist_ok=True)
+    Path(log).write_text("", encoding="utf-8")
     try:
         yield
+    except KeyboardInterrupt:
+        line = "zlbench: interrupted; the same command goes on from here"
+        Path(log).write_text(line + "\n", encoding="utf-8")
+        raise SystemExit(130) from None
     except ZlbenchError as error:
         line = error_line(error)
         Path(log).write_text(line + "\n", encoding="utf-8")
         write_json(failure, {"step": name, "line": line, "exit_code": error.exit_code})
         print(line, file=sys.stderr, flush=True)
         raise SystemExit(error.exit_code) from None
-    Path(log).touch()
 
 
 def failure_path(log: str) -> Path:

@@ -12,7 +12,9 @@ from zlbench_core.campaign import Campaign
 from zlbench_core.chain.collect import Run, load_runs
 from zlbench_core.chain.judge import OperatorCase, build_case, to_rounds
 from zlbench_core.chain.lines import ab_lines, status_lines, summary_lines
+from zlbench_core.errors import ArchiveError
 from zlbench_core.files import sha256_of, write_json
+from zlbench_core.plans import round_digest
 from zlbench_core.results.tables import write_ab, write_status, write_summary
 from zlbench_core.source_digests import harness_files
 from zlbench_core.verdicts import (
@@ -34,7 +36,7 @@ def summarise(
 ) -> None:
     """Judge the runs of a campaign and write its tables. An operator that is refused gets reasons and no number."""
     runs = load_runs(list(run_dirs))
-    gates = {gate["op"]: gate for gate in map(_read_json, gate_files)}
+    gates = {path.parent.name: _read_gate(path) for path in gate_files}
     statuses = [line for op in campaign.ops for line in status_lines(campaign, runs.get(op, []))]
     cases = _cases(campaign, runs, gates) if campaign.is_ab else {}
     verdict = _verdict(campaign, cases, gates)
@@ -52,7 +54,10 @@ def _cases(
 ) -> dict[str, OperatorCase]:
     axis = campaign.declared_axis()
     return {
-        op: build_case(op, runs.get(op, []), gates.get(op), axis, campaign.measure) for op in campaign.ops
+        op: build_case(
+            op, runs.get(op, []), gates.get(op), axis, campaign.measure, round_digest(campaign, op)
+        )
+        for op in campaign.ops
     }
 
 
@@ -115,5 +120,11 @@ def _receipt(campaign: Campaign, runs: Mapping[str, list[Run]], gate_files: Sequ
     }
 
 
-def _read_json(path: Path) -> dict[str, Any]:
-    return json.loads(path.read_text(encoding="utf-8"))
+def _read_gate(path: Path) -> dict[str, Any]:
+    try:
+        gate = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise ArchiveError(f"unreadable gate {path}: {error}; remove it and run again") from None
+    if not isinstance(gate, dict) or "verdict" not in gate:
+        raise ArchiveError(f"unreadable gate {path}: it holds no verdict; remove it and run again")
+    return gate

@@ -12,12 +12,17 @@ def tree_facts(root: Path) -> dict[str, object]:
     commit = _git(root, "rev-parse", "HEAD")
     if commit is None:
         return {"commit": f"sha256:{source_digest(root)}", "dirty": None}
-    changes = _git(root, "status", "--porcelain", "--untracked-files=no", "--", ".")
-    if not changes:
-        return {"commit": commit, "dirty": False}
     # Two dirty trees of one commit are not the same code, so the change itself is part of the answer.
-    diff = _git(root, "diff", "HEAD", "--", ".") or changes
-    return {"commit": commit, "dirty": hashlib.sha256(diff.encode()).hexdigest()[:16]}
+    diff = _git(root, "diff", "HEAD", "--", ".") or ""
+    untracked = (
+        _git(root, "ls-files", "--others", "--exclude-standard", "--", "*.py", "*.yaml", "*.yml") or ""
+    )
+    if not diff and not untracked:
+        return {"commit": commit, "dirty": False}
+    digest = hashlib.sha256(diff.encode())
+    for name in untracked.splitlines():
+        digest.update(name.encode() + b"\0" + (root / name).read_bytes())
+    return {"commit": commit, "dirty": digest.hexdigest()[:16]}
 
 
 def source_digest(root: Path) -> str:

@@ -42,8 +42,9 @@ def changed_by(**changes) -> set[str]:
         ({"devices": [1]}, {"preflight", "summary"}),
         ({"time_limit": 60}, {"summary"}),
         ({"dtypes": ["float16"]}, {"record", "round", "summary"}),
+        ({"measure": False}, {"record", "round", "summary"}),
         ({"level": "comprehensive"}, {"record", "round", "summary"}),
-        ({"timer": "direct"}, {"preflight", "record", "round", "summary"}),
+        ({"timer": "direct"}, {"record", "round", "summary"}),
         ({"target": "cuda:80"}, {"preflight", "record", "round", "summary"}),
         (
             {"sides": {"a": {}, "b": {"env": {"TRITON_F32_DEFAULT": "tf32"}}}},

@@ -1,0 +1,75 @@
+"""The guards beyond the caliber: that the runs are this campaign's, and that neither side changed on the way."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from zlbench_core.caliber import undeclared_differences
+from zlbench_core.chain.collect import Run
+from zlbench_core.errors import ArchiveError
+from zlbench_core.files import sha256_of
+from zlbench_core.ir.compare import IDENTICAL, compare_archives
+from zlbench_core.ir.gate import SCHEMA_VERSION as GATE_SCHEMA
+
+
+def foreign_runs(runs: Sequence[Run], plan: str | None) -> list[str]:
+    """Runs that another campaign made. `plan` is the digest of this campaign's plan for the operator."""
+    foreign = [run.label for run in runs if plan is not None and run.identity.get("plan") != plan]
+    return [f"plan: {', '.join(foreign)} was not made by this campaign as it is now"] if foreign else []
+
+
+def repeated_runs(runs: Sequence[Run]) -> list[str]:
+    """One run that stands for two: a copy is no further evidence."""
+    first: dict[object, str] = {}
+    repeated = []
+    for run in runs:
+        started = run.identity.get("started")
+        if started in first:
+            repeated.append(f"started: {run.label} is a copy of {first[started]}")
+        first.setdefault(started, run.label)
+    return repeated
+
+
+def changing_sides(runs: Sequence[Run], sides: Sequence[str]) -> list[str]:
+    """What changed within one side from round to round: there, nothing is declared to differ."""
+    complaints = []
+    for side in sides:
+        mine = [run for run in runs if run.side == side]
+        complaints += undeclared_differences([(run.label, run.folder) for run in mine], [])
+        complaints += _other_code(mine)
+    return complaints
+
+
+def _other_code(runs: Sequence[Run]) -> list[str]:
+    complaints = []
+    for run in runs[1:]:
+        try:
+            found = compare_archives([runs[0].folder], [run.folder])
+        except ArchiveError as error:
+            complaints.append(f"ir: {run.label}: {error}")
+            continue
+        if found.verdict != IDENTICAL:
+            complaints.append(
+                f"ir: {run.label} ran other code than {runs[0].label} ({found.reason or found.first_stage})"
+            )
+    return complaints
+
+
+def gate_refusals(gate: dict[str, Any] | None, op: str) -> list[str]:
+    """Why the operator's gate says nothing about these runs; empty where it does."""
+    if gate is None:
+        return ["ir_gate: there is none, so it is not known whether the generated code differs"]
+    if (gate.get("schema_version"), gate.get("status"), gate.get("op")) != (GATE_SCHEMA, "complete", op):
+        return [f"ir_gate: it is not a complete gate of {op}"]
+    if gate["verdict"] == "unknown":
+        return [f"ir_gate: not known whether the generated code differs: {gate.get('reason')}"]
+    changed = [path for path, digest in gate["digests"].items() if not _is(Path(path), digest)]
+    if changed or len(gate["digests"]) < 2:
+        return [f"ir_gate: {', '.join(changed) or 'an archive'} is not what the gate compared"]
+    return []
+
+
+def _is(path: Path, digest: str) -> bool:
+    return path.is_file() and sha256_of(path) == digest
