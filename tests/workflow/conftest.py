@@ -56,14 +56,9 @@ class Campaign:
             str(self.folder),
         ]
         command += ["--cores", str(cores), *args, "--configfile", str(file)]
-        done = subprocess.run(
-            command,
-            capture_output=True,
-            text=True,
-            env={**os.environ, **(env or {})},
-            timeout=500,
-            check=False,
-        )
+        # Locks of its own: a campaign elsewhere on this machine is no business of a test.
+        env = {**os.environ, "ZL_LOCK_DIR": str(self.folder / "locks"), **(env or {})}
+        done = subprocess.run(command, capture_output=True, text=True, env=env, timeout=500, check=False)
         return Outcome(done.returncode, done.stdout, done.stderr)
 
     def path(self, *parts: str) -> Path:
