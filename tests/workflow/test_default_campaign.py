@@ -7,8 +7,10 @@ import json
 
 import pytest
 
+from zlbench_core.errors import ZlbenchError
 from zlbench_core.identity import load_identity
 from zlbench_core.runner import check_digests
+from zlbench_core.schemas import check
 
 from .conftest import Campaign, Outcome
 
@@ -61,6 +63,24 @@ def test_every_run_vouches_for_its_files(ran):
         assert identity["status"] == "complete", identity
         assert {"run.log", "result.json", "shapes.yaml", "header.json"} <= set(identity["digests"])
         assert check_digests(run) == []
+
+
+@pytest.mark.parametrize(
+    ("schema", "pattern", "count"),
+    [
+        ("run_identity", "*/*/r?/run_identity.json", 6),
+        ("run_identity", "*/record/*/run_identity.json", 2),
+        ("pins_meta", "*/pins/meta.json", 2),
+        ("ir_gate", "*/ir_gate.json", 2),
+        ("verdicts", "verdicts.json", 1),
+    ],
+)
+def test_every_json_of_the_chain_fits_its_schema(ran, schema, pattern, count):
+    campaign, _ = ran
+    found = list(campaign.path().glob(pattern))
+    assert len(found) == count
+    for path in found:
+        check(json.loads(path.read_text()), schema, str(path), ZlbenchError)
 
 
 def test_both_sides_replay_the_pins_of_one_record(ran):
