@@ -29,10 +29,6 @@ class Run:
     def label(self) -> str:
         return f"{self.side} r{self.round}"
 
-    @property
-    def complete(self) -> bool:
-        return self.problem is None and self.identity.get("status") == "complete"
-
 
 def load_run(folder: Path) -> Run:
     """Read one run. What is missing or corrupt becomes the run's problem, never an empty success."""
