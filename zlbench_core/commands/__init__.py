@@ -1,0 +1,1 @@
+"""One module per command of zlbench: `add(commands)` declares it, `run(args)` answers with an exit code."""

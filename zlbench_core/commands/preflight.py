@@ -1,0 +1,51 @@
+"""zlbench preflight: can a campaign run on this machine?"""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import Any
+
+from zlbench_core.commands._common import add_command, print_json
+from zlbench_core.errors import ConfigError
+
+
+def add(commands: Any) -> None:
+    parser = add_command(commands, "preflight", run, "Check that a campaign can run on this machine.")
+    parser.add_argument("--configfile", type=Path, help="a campaign file; the embedded default without it")
+    parser.add_argument("--backend", help="this backend instead of the campaign's")
+    parser.add_argument("--ops", help="these operators instead of the campaign's, comma separated")
+
+
+def run(args: argparse.Namespace) -> int:
+    from zlbench_core.campaign import default_config, load_campaign
+    from zlbench_core.preflight import preflight
+
+    config = _read_config(args.configfile) if args.configfile else default_config()
+    overrides = {name: value for name in ("backend", "ops") if (value := getattr(args, name))}
+    campaign = load_campaign({**config, **overrides}, source=str(args.configfile or "config/config.yaml"))
+    facts = [preflight(campaign, side) for side in campaign.sides]
+    if args.json:
+        print_json(facts)
+        return 0
+    for side in facts:
+        devices = (
+            ", ".join(f"{device['index']} {device['name']}" for device in side["devices"]) or "by scheduler"
+        )
+        told = f"python {side['python']}, torch {side['torch']}, triton {side['triton']}"
+        print(f"PREFLIGHT_OK side={side['side']} backend={side['backend']}: {told}; devices {devices}")
+    return 0
+
+
+def _read_config(path: Path) -> dict[str, Any]:
+    import yaml
+
+    try:
+        config = yaml.safe_load(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise ConfigError(f"campaign file {path} cannot be read: {error.strerror}") from None
+    except yaml.YAMLError as error:
+        raise ConfigError(f"campaign file {path} is not YAML: {' '.join(str(error).split())}") from None
+    if not isinstance(config, dict):
+        raise ConfigError(f"campaign file {path} is not a mapping of keys")
+    return config
