@@ -6,8 +6,6 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from scipy.stats import binom
-
 from zlbench_core.verdicts.judge import claim_beyond_margin, ready
 from zlbench_core.verdicts.looks import check_level
 from zlbench_core.verdicts.model import Evidence, OperatorVerdict
@@ -50,6 +48,9 @@ def check_placebos(
     usable = [evidence for evidence in measured if ready(evidence)]
     detected = [evidence for evidence in usable if evidence.p <= alpha]
     claims = sum(claim_beyond_margin(evidence) is not None for evidence in detected)
+    # scipy is slow to import: only a step that judges pays for it.
+    from scipy.stats import binom
+
     allowed = int(binom.isf(level, len(usable), alpha)) if usable else 0
     return PlaceboCheck(len(measured), len(usable), claims, len(detected), allowed, alpha, level)
 
