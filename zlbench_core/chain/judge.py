@@ -79,7 +79,7 @@ def build_case(
 def to_rounds(case: OperatorCase) -> list[RowRounds]:
     """The rows in the form that verdicts judge: log(B/A) by round, None where a side has no measurement."""
     rows = []
-    for (_, dtype, mode, size, occurrence), paired in sorted(case.pairs.items(), key=str):
+    for (_, dtype, mode, size, occurrence), paired in sorted(case.pairs.items(), key=lambda item: str(item[0])):
         by_round = {pair.round: math.log(pair.b.latency / pair.a.latency) for pair in paired}
         rows.append(
             RowRounds(

@@ -48,11 +48,15 @@ def check_placebos(
     usable = [evidence for evidence in measured if ready(evidence)]
     detected = [evidence for evidence in usable if evidence.p <= alpha]
     claims = sum(claim_beyond_margin(evidence) is not None for evidence in detected)
-    # scipy is slow to import: only a step that judges pays for it.
+    allowed = _allowed(len(usable), alpha, level) if usable else 0
+    return PlaceboCheck(len(measured), len(usable), claims, len(detected), allowed, alpha, level)
+
+
+def _allowed(usable: int, alpha: float, level: float) -> int:
+    # scipy.stats takes a second to import: only a campaign with placebos pays for it.
     from scipy.stats import binom
 
-    allowed = int(binom.isf(level, len(usable), alpha)) if usable else 0
-    return PlaceboCheck(len(measured), len(usable), claims, len(detected), allowed, alpha, level)
+    return int(binom.isf(level, usable, alpha))
 
 
 def _evidence(verdict: OperatorVerdict) -> Evidence | None:
