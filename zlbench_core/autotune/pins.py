@@ -74,6 +74,13 @@ def backend_ok(meta: Mapping[str, Any] | None, backend: str) -> bool:
         return False
 
 
+def check_backend(where: Path | str, meta: Mapping[str, Any] | None, backend: str) -> None:
+    """Raises PinsError, naming `where` and both backends, when pins with this meta are not for `backend`."""
+    if not backend_ok(meta, backend):
+        recorded = (meta or {}).get("backend")
+        raise PinsError(f"{where} is of backend {recorded!r}; this run is on {backend!r}")
+
+
 def publish_pins(folder: Path | str, entries: list[Entry], meta: Mapping[str, Any]) -> None:
     """Write a pins folder that is there whole or not at all, in place of an older one.
 

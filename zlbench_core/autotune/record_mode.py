@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import Any
 
 from zlbench_core.autotune.compile_ahead import Ahead, Settings
@@ -75,4 +76,4 @@ class RecordMode:
 
     def finish(self, *, complete: bool) -> dict[str, Any]:
         self.recorder.finish(complete=complete)
-        return {}
+        return {"tuning": asdict(self.ahead.settings)}
