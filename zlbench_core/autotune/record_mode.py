@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import Any
 
 from zlbench_core.autotune.compile_ahead import Ahead, Settings
@@ -79,4 +80,4 @@ class RecordMode:
     def finish(self, *, complete: bool) -> dict[str, Any]:
         self.ahead.prefetch.close()
         self.recorder.finish(complete=complete)
-        return {}
+        return {"tuning": asdict(self.ahead.settings)}
