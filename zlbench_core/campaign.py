@@ -55,7 +55,7 @@ class Autotune:
     pins_from: str | None
     compile_threads: int | None = None  # None: this machine's cores, shared by the shards
     compile_pool: str = "auto"
-    early_drop: bool = False
+    early_drop: bool = True
 
 
 @dataclass(frozen=True)

@@ -63,7 +63,7 @@ def run_benchmark(request: RunRequest, lease: Lease) -> dict[str, Any]:
     argv = benchmark_argv(request, invocation)
     write_json(request.out_dir / "header.json", _header(request, invocation, argv))
     init_identity(request.out_dir, **_asked(request, invocation, lease))
-    with tuner_caches(request.campaign.tuner_cache) as caches:
+    with tuner_caches(request.campaign.tuner_cache, compiled=_compiled_by_shards(request)) as caches:
         env = benchmark_env(request, lease) | caches.env
         returncode, timed_out = _run_process(argv, invocation.cwd, env, request, lease)
     update_identity(request.out_dir, caches=caches.state)
@@ -143,6 +143,16 @@ def _tuning_env(request: RunRequest) -> dict[str, str]:
     pool = {} if autotune.compile_pool == "auto" else {run_env.COMPILE_POOL: autotune.compile_pool}
     early_drop = "1" if autotune.early_drop else "0"
     return {run_env.COMPILE_THREADS: str(threads), run_env.EARLY_DROP: early_drop, **pool}
+
+
+def _compiled_by_shards(request: RunRequest) -> Path | None:
+    several = request.autotune_mode == "record" and request.shard[1] > 1
+    return compiled_folder(request.out_dir) if several else None
+
+
+def compiled_folder(shard_dir: Path) -> Path:
+    """Where the shards of one record keep what they compile, until the record is published or discarded."""
+    return shard_dir.parent / ".compiled"
 
 
 def available_cpus() -> int:

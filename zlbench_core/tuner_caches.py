@@ -24,20 +24,33 @@ class TunerCaches:
 
     root: Path
     isolated: bool
+    compiled: Path | None = None  # the compiler's cache that the shards of one record share
     state: dict[str, Any] = field(default_factory=dict)
 
     @property
     def env(self) -> dict[str, str]:
-        folders = {variable: str(self.root / name) for name, variable in VARIABLES.items()}
+        folders = {VARIABLES[name]: str(folder) for name, folder in self.folders().items()}
         return folders | {run_env.ISOLATE_TUNER_CACHE: "1" if self.isolated else "0"}
 
+    def folders(self) -> dict[str, Path]:
+        own = {name: self.root / name for name in VARIABLES}
+        return own if self.compiled is None else own | {"triton": self.compiled}
+
     def files(self) -> dict[str, int]:
-        return {name: sum(path.is_file() for path in (self.root / name).rglob("*")) for name in VARIABLES}
+        return {
+            name: sum(path.is_file() for path in folder.rglob("*")) for name, folder in self.folders().items()
+        }
 
 
 @contextmanager
-def tuner_caches(setting: str, environ: Mapping[str, str] = os.environ) -> Iterator[TunerCaches]:
-    """The caches that `tuner_cache` asks for: "isolated" or "shared:<folder>". Ready until the block ends."""
+def tuner_caches(
+    setting: str, environ: Mapping[str, str] = os.environ, compiled: Path | None = None
+) -> Iterator[TunerCaches]:
+    """The caches that `tuner_cache` asks for: "isolated" or "shared:<folder>". Ready until the block ends.
+
+    `compiled` is the compiler's cache of a record's shards, so that none compiles what another has; its entries are
+    named by their content, and it is dropped with the record (chain/record.py).
+    """
     kind, _, shared = setting.partition(":")
     if kind == "shared":
         caches = TunerCaches(Path(shared).expanduser().absolute(), isolated=False)
@@ -45,7 +58,7 @@ def tuner_caches(setting: str, environ: Mapping[str, str] = os.environ) -> Itera
             yield caches
     else:
         with tempfile.TemporaryDirectory(prefix="zlbench-cache-", ignore_cleanup_errors=True) as root:
-            caches = TunerCaches(Path(root), isolated=True)
+            caches = TunerCaches(Path(root), isolated=True, compiled=compiled)
             with _watched(caches, environ):
                 yield caches
     caches.state["dropped"] = not caches.root.exists()

@@ -23,11 +23,8 @@ from zlbench_core.autotune.near_ties import Timed, Timing
 from zlbench_core.autotune.prefetch import Prefetch, shared_mode
 from zlbench_core.autotune.quick_pass import COLD, QuickTimer, cache_policy, make_timer, quick_ms
 from zlbench_core.errors import ConfigError
-from zlbench_core.run_env import COMPILE_THREADS
+from zlbench_core.run_env import COMPILE_POOL, COMPILE_PREFETCH, COMPILE_THREADS, EARLY_DROP
 
-COMPILE_POOL = "ZL_COMPILE_POOL"
-PREFETCH = "ZL_COMPILE_PREFETCH"
-EARLY_DROP = "ZL_TUNE_EARLY_DROP"
 POOLS = ("fork", "threads")
 
 
@@ -52,7 +49,7 @@ class Settings:
             workers=int(threads) if threads else os.cpu_count() or 1,
             pool=pool,
             early_drop=environ.get(EARLY_DROP) != "0",
-            prefetch=environ.get(PREFETCH) != "0",
+            prefetch=environ.get(COMPILE_PREFETCH) != "0",
         )
 
     @property

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from dataclasses import replace
 from pathlib import Path
 
@@ -9,7 +10,7 @@ from zlbench_core.autotune.merge import merge_shards
 from zlbench_core.campaign import Campaign
 from zlbench_core.devices import lease
 from zlbench_core.files import write_json
-from zlbench_core.runner import RunRequest, fresh_folder, run_benchmark
+from zlbench_core.runner import RunRequest, compiled_folder, fresh_folder, run_benchmark
 
 PATIENCE = 6 * 3600.0
 
@@ -32,6 +33,7 @@ def publish_pins(
     When that fails too, meta.json says `status: discarded` and why: the operator then has a status, not a number.
     """
     result = merge_shards(shard_dirs, pins_dir)
+    shutil.rmtree(compiled_folder(shard_dirs[0]), ignore_errors=True)
     if not result.published and len(shard_dirs) > 1:
         print(f"PINS_DISCARDED op={op} {result.reason}; sweeping serially", flush=True)
         discarded = {"shards": [folder.name for folder in shard_dirs], "reason": result.reason}

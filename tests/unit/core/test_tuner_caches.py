@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from zlbench_core.runner import compiled_folder
 from zlbench_core.tuner_caches import tuner_caches
 
 
@@ -43,3 +44,16 @@ def test_the_caches_are_dropped_when_the_run_is_broken_off(tmp_path, monkeypatch
     except KeyboardInterrupt:
         pass
     assert list(tmp_path.iterdir()) == []
+
+
+def test_shards_share_what_they_compile_and_not_what_they_tune(tmp_path):
+    common = compiled_folder(tmp_path / "record" / "shard-0")
+    assert common == compiled_folder(tmp_path / "record" / "shard-1")
+    with (
+        tuner_caches("isolated", {}, compiled=common) as one,
+        tuner_caches("isolated", {}, compiled=common) as two,
+    ):
+        assert one.env["TRITON_CACHE_DIR"] == two.env["TRITON_CACHE_DIR"] == str(common)
+        assert one.env["FLAGGEMS_CACHE_DIR"] != two.env["FLAGGEMS_CACHE_DIR"]
+        common.mkdir(parents=True)
+    assert common.exists(), "the other shard may still be at it; the record drops it"

@@ -27,7 +27,7 @@ def cores(monkeypatch):
 
 @pytest.mark.parametrize(("shards", "threads"), [(1, 16), (2, 8), (3, 5), (64, 1)])
 def test_the_shards_of_a_record_share_the_cores(shards, threads):
-    assert Settings.read(settings(shards)) == Settings(threads, "fork", early_drop=False)
+    assert Settings.read(settings(shards)) == Settings(threads, "fork", early_drop=True)
 
 
 def test_the_knobs_of_the_configuration_reach_the_record():
