@@ -9,6 +9,7 @@ Without --flaggems the stages run on the cpu backend with builtin operators: a r
 from __future__ import annotations
 
 import argparse
+import itertools
 import json
 import math
 import os
@@ -28,8 +29,6 @@ import yaml
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
-
-import itertools
 
 from zlbench_core.autotune.records import read_records  # noqa: E402
 from zlbench_core.identity import load_identity  # noqa: E402
