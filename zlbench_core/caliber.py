@@ -84,12 +84,34 @@ def caliber_complaints(runs: Runs) -> list[str]:
 def caliber_hazards(runs: Runs) -> list[str]:
     """What deserves a warning though it does not make the runs incomparable."""
     identities, _ = _load(runs)
-    return [
+    shared = [
         f"tuner_cache: {label} records winners on {identity['tuner_cache']}: they may be inherited, not measured"
         for label, identity in identities.items()
         if identity.get("autotune_mode") == "record"
         and str(identity.get("tuner_cache", "")).startswith("shared")
     ]
+    return shared + _pins_from_elsewhere(list(identities.values()))
+
+
+def _pins_from_elsewhere(identities: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Pins that were recorded on a device, or with a compiler, that no run here has."""
+    hazards = []
+    for name, here_of in (("device", _device), ("compiler", _compiler)):
+        recorded = [_lookup(identity, f"replay.recorded.{name}") for identity in identities]
+        known = [one for one in recorded if one is not None]
+        here = [here_of(identity) for identity in identities]
+        if known and not any(one in here for one in known):
+            hazards.append(f"replay: the pins were recorded with {name} {known[0]}, which no run here has")
+    return hazards
+
+
+def _device(identity: Mapping[str, Any]) -> Any:
+    return identity.get("device")
+
+
+def _compiler(identity: Mapping[str, Any]) -> dict[str, Any]:
+    environment = identity.get("environment") or {}
+    return {name: environment.get(name) for name in ("torch", "triton", "triton_build")}
 
 
 def undeclared_differences(runs: Runs, declared_axis: Sequence[str]) -> list[str]:

@@ -91,6 +91,21 @@ def test_recording_on_a_shared_cache_is_a_hazard(runs):
     assert caliber_hazards(runs()) == []
 
 
+def test_pins_that_another_compiler_or_device_chose_are_a_hazard(runs):
+    def replay(device="NVIDIA H200", triton="3.6.0"):
+        compiler = {"torch": "2.13.0", "triton": triton, "triton_build": None}
+        return {"replay": {**BASE["replay"], "recorded": {"device": device, "compiler": compiler}}}
+
+    assert caliber_hazards(runs(replay(), replay())) == []
+    other = {**replay(), **environment(triton="3.5.0")}
+    assert caliber_hazards(runs(replay(), other)) == [], "one side has the compiler that recorded"
+    assert caliber_hazards(runs(replay("NVIDIA H100", "3.5.0"), replay("NVIDIA H100", "3.5.0"))) == [
+        "replay: the pins were recorded with device NVIDIA H100, which no run here has",
+        "replay: the pins were recorded with compiler {'torch': '2.13.0', 'triton': '3.5.0', 'triton_build': None}, "
+        "which no run here has",
+    ]
+
+
 @pytest.mark.parametrize(
     ("changes", "name"),
     [
