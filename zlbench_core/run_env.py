@@ -15,6 +15,7 @@ DEVICE_UUID = "ZL_DEVICE_UUID"
 AUTOTUNE_MODE = "ZL_AUTOTUNE_MODE"
 REPLAY_FROM = "REPLAY_FROM"
 SHARD = "ZL_SHARD"
+SHARD_CLAIMS = "ZL_SHARD_CLAIMS"
 TIMER = "ZL_TIMER"
 DIRECT_REPEAT = "ZL_DIRECT_REPEAT"
 MEASURE = "ZL_MEASURE"
@@ -39,6 +40,7 @@ class RunEnv:
     autotune_mode: str
     replay_from: Path | None
     shard: tuple[int, int]
+    claims: Path | None  # the folder in which the shards of one record claim items
     timer: str
     measure: bool
 
@@ -46,6 +48,7 @@ class RunEnv:
     def read(cls, environ: Mapping[str, str] = os.environ) -> RunEnv:
         index, _, count = environ.get(SHARD, "0/1").partition("/")
         out_dir, replay_from = environ.get(OUT_DIR), environ.get(REPLAY_FROM)
+        claims = environ.get(SHARD_CLAIMS)
         return cls(
             backend=environ.get(BACKEND, ""),
             target=environ.get(TARGET) or None,
@@ -53,6 +56,7 @@ class RunEnv:
             autotune_mode=environ.get(AUTOTUNE_MODE) or ("replay" if replay_from else "off"),
             replay_from=Path(replay_from) if replay_from else None,
             shard=(int(index), int(count)),
+            claims=Path(claims) if claims else None,
             timer=environ.get(TIMER, "auto"),
             measure=environ.get(MEASURE, "1") != "0",
         )

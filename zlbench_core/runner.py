@@ -142,7 +142,9 @@ def _tuning_env(request: RunRequest) -> dict[str, str]:
     threads = autotune.compile_threads or max(1, available_cpus() // request.shard[1])
     pool = {} if autotune.compile_pool == "auto" else {run_env.COMPILE_POOL: autotune.compile_pool}
     early_drop = "1" if autotune.early_drop else "0"
-    return {run_env.COMPILE_THREADS: str(threads), run_env.EARLY_DROP: early_drop, **pool}
+    shared = _compiled_by_shards(request)
+    claims = {} if shared is None else {run_env.SHARD_CLAIMS: str(shared / "claims")}
+    return {run_env.COMPILE_THREADS: str(threads), run_env.EARLY_DROP: early_drop, **pool, **claims}
 
 
 def _compiled_by_shards(request: RunRequest) -> Path | None:
