@@ -1,6 +1,6 @@
 """Two devices: a sharded record against one, two operators at once against one after the other, a killed shard.
 
-    python3 benchmarks/two_gpus.py --flaggems DIR [--out DIR] [--stages record comprehensive killed neighbours]
+    python3 benchmarks/two_gpus.py --flaggems DIR [--out DIR] [--stages record-1 record-2 ...]
 
 Every stage is a real campaign by Snakemake in a folder of its own. docs/two-gpus.md holds a run on two H200s.
 Without --flaggems the stages run on the cpu backend with builtin operators: a rehearsal, whose times mean nothing.
@@ -33,7 +33,7 @@ sys.path.insert(0, str(ROOT))
 from zlbench_core.autotune.records import read_records  # noqa: E402
 from zlbench_core.identity import load_identity  # noqa: E402
 
-STAGES = ("record", "killed", "neighbours", "comprehensive")
+STAGES = ("record-1", "record-2", "comprehensive-1", "comprehensive-2", "killed", "neighbours")
 ROUNDS = 3
 
 
@@ -96,31 +96,31 @@ class Bench:
         return sorted((self.out / name / "results" / self.backend / "mm" / "record").glob("s*"))
 
 
-def record(bench: Bench, level: str) -> None:
-    """One shard against two: tuning seconds, wall seconds of the processes, and the pins side by side."""
-    names = {1: f"record-{level}-1", 2: f"record-{level}-2"}
-    target = (f"results/{bench.backend}/mm/pins/meta.json",)
-    for shards, name in names.items():
-        bench.campaign(name, bench.record_config(level, shards), 4, target)
-    spent = {shards: [tuning(folder) for folder in bench.shards(name)] for shards, name in names.items()}
-    for shards, name in names.items():
-        for folder, seconds in zip(bench.shards(name), spent[shards], strict=True):
-            identity = load_identity(folder)
-            lasted = seconds_between(identity["started"], identity["ended"])
-            bench.say(
-                f"  {name}/{folder.name}: {len(read_records(folder).entries)} keys, tuning {seconds:.1f} s, "
-                f"process {lasted:.1f} s, device {identity.get('device_uuid')}, {identity.get('status')}"
-            )
-    factor = max(spent[1]) / max(spent[2]) if spent[1] and spent[2] else math.nan
-    bench.say(f"{level}: the slower of two shards tunes {factor:.2f} times faster than one shard")
-    command = [
-        sys.executable,
-        "-m",
-        "zlbench_core",
-        "pins",
-        "diff",
-        *map(str, map(bench.pins, names.values())),
-    ]
+def record(bench: Bench, level: str, shards: int) -> None:
+    """Record mm by one shard or two: keys, tuning seconds and wall seconds of each process."""
+    name = f"record-{level}-{shards}"
+    bench.campaign(
+        name, bench.record_config(level, shards), 4, (f"results/{bench.backend}/mm/pins/meta.json",)
+    )
+    for folder in bench.shards(name):
+        identity = load_identity(folder)
+        lasted = seconds_between(identity["started"], identity["ended"])
+        bench.say(
+            f"  {name}/{folder.name}: {len(read_records(folder).entries)} keys, tuning {tuning(folder):.1f} s, "
+            f"process {lasted:.1f} s, device {identity.get('device_uuid')}, {identity.get('status')}"
+        )
+
+
+def compare_records(bench: Bench, level: str) -> None:
+    """The pins of both, side by side, and how much sooner the slower of two shards is done."""
+    names = [f"record-{level}-{shards}" for shards in (1, 2)]
+    if not all((bench.pins(name) / "meta.json").exists() for name in names):
+        return
+    one, two = ([tuning(folder) for folder in bench.shards(name)] for name in names)
+    bench.say(
+        f"## {level}: the slower of two shards tunes {max(one) / max(two):.2f} times faster than one shard"
+    )
+    command = [sys.executable, "-m", "zlbench_core", "pins", "diff", *map(str, map(bench.pins, names))]
     told = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     bench.say(f"zlbench pins diff (exit {told.returncode}):\n{told.stdout}{told.stderr}")
 
@@ -178,7 +178,6 @@ def neighbours(bench: Bench) -> None:
     bench.say("| --- | --- | --- |")
     for row in sorted(set.intersection(*(set(rows) for rows in spreads.values()))):
         bench.say(f"| {row} | " + " | ".join(spreads[how][row] for how in names) + " |")
-    bench.say(overlaps(bench))
 
 
 def spread_by_row(bench: Bench, name: str) -> dict[str, str]:
@@ -187,7 +186,8 @@ def spread_by_row(bench: Bench, name: str) -> dict[str, str]:
     middle: dict[tuple[str, str, str], float] = {}
     for folder in sorted((bench.out / name / "results" / bench.backend).glob("*/[ab]/r*")):
         op, side, number = folder.parts[-3:]
-        for line in (folder / "samples.jsonl").read_text().splitlines():
+        samples = folder / "samples.jsonl"
+        for line in samples.read_text().splitlines() if samples.exists() else ():
             sample = json.loads(line)
             values = sorted(sample["samples_ms"])
             row = f"{op} {sample['seq']}"
@@ -250,12 +250,15 @@ def main() -> int:
     for stage in options.stages:
         started = time.perf_counter()
         bench.say(f"## {stage}")
-        if stage in ("record", "comprehensive"):
-            record(bench, "core" if stage == "record" else stage)
+        kind, _, shards = stage.partition("-")
+        if shards:
+            record(bench, {"record": "core"}.get(kind, kind), int(shards))
         else:
             {"killed": killed, "neighbours": neighbours}[stage](bench)
         bench.say(f"({stage}: {time.perf_counter() - started:.0f} s)")
         (options.out / "report.txt").write_text("\n".join(bench.lines) + "\n")
+    for level in ("core", "comprehensive"):
+        compare_records(bench, level)
     bench.say(overlaps(bench))
     (options.out / "report.txt").write_text("\n".join(bench.lines) + "\n")
     return 0
