@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from zlbench_core.autotune.pins import PINS_NAME, backend_ok, load_pins, publish_pins, validate_pins
-from zlbench_core.autotune.records import SCHEMA_VERSION, Entry, entries_of, read_object
+from zlbench_core.autotune.records import SCHEMA_VERSION, Entry, entries_of
 from zlbench_core.errors import PinsError
-from zlbench_core.files import write_json
+from zlbench_core.files import read_object, write_json
 
 BUNDLE_KIND = "zlbench-pins"
 
@@ -47,7 +47,7 @@ def import_pins(bundle: Path | str, folder: Path | str, *, backend: str) -> str:
 
 
 def _unpacked(bundle: Path) -> tuple[dict[str, Any], list[Entry]]:
-    value = read_object(bundle)
+    value = read_object(bundle, PinsError, what="exported pins", schema=SCHEMA_VERSION)
     meta, text = value.get("meta"), value.get("pins")
     if value.get("kind") != BUNDLE_KIND or not isinstance(meta, dict) or not isinstance(text, str):
         raise PinsError(f"{bundle} is no exported pins: kind {value.get('kind')!r}")

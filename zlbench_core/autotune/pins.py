@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from zlbench_core.autotune.records import SCHEMA_VERSION, Entry, entries_of, read_object
+from zlbench_core.autotune.records import SCHEMA_VERSION, Entry, entries_of
 from zlbench_core.errors import PinsError, UnknownBackendError
-from zlbench_core.files import sha256_of, write_json
+from zlbench_core.files import read_object, sha256_of, write_json
 
 PINS_NAME = "pins.json"
 META_NAME = "meta.json"
@@ -32,7 +32,7 @@ def load_pins(folder: Path | str, *, require_meta: bool = True) -> Pins:
     if not folder.is_dir():
         raise PinsError(f"no pins: {folder} is not a directory")
     path = folder / PINS_NAME
-    entries = entries_of(read_object(path), path)
+    entries = entries_of(read_object(path, PinsError, what="pins", schema=SCHEMA_VERSION), path)
     digest = sha256_of(path)
     return Pins(entries, read_meta(folder, digest, required=require_meta), digest)
 
@@ -49,7 +49,7 @@ def read_meta(
     path = folder / META_NAME
     if not required and not path.exists():
         return None
-    meta = read_object(path)
+    meta = read_object(path, PinsError, what="pins", schema=SCHEMA_VERSION)
     if meta.get("status") != "complete":
         raise PinsError(f"{path}: status {meta.get('status')!r}; complete is expected")
     vouched = (meta.get("digests") or {}).get(PINS_NAME)
