@@ -8,10 +8,25 @@ from typing import Any
 
 from zlbench_core.caliber import undeclared_differences
 from zlbench_core.chain.collect import Run
+from zlbench_core.chain.status import status_of
 from zlbench_core.errors import ArchiveError
 from zlbench_core.files import sha256_of
 from zlbench_core.ir.compare import IDENTICAL, compare_archives
 from zlbench_core.ir.gate import SCHEMA_VERSION as GATE_SCHEMA
+from zlbench_core.results.status import OK
+
+Labelled = Sequence[tuple[str, Run]]
+
+
+def untrusted(runs: Labelled) -> list[str]:
+    """Runs whose files cannot be trusted, and why."""
+    return [f"run_identity: {label}: {run.problem}" for label, run in runs if run.problem]
+
+
+def unfinished(runs: Labelled, measured: bool = True) -> list[str]:
+    """Trusted runs that did not end well: what such a run did not get to record is no second mistake."""
+    found = [(label, status_of(run, measured)) for label, run in runs if run.problem is None]
+    return [f"status: {label} {end.status}: {end.reason}" for label, end in found if end.status != OK]
 
 
 def foreign_runs(runs: Sequence[Run], plan: str | None) -> list[str]:
