@@ -70,13 +70,15 @@ def undeclared_differences(runs: Runs, declared_axis: Sequence[str]) -> list[str
     `declared_axis` has entries "env:NAME", "python" and "provider_dir" (Campaign.declared_axis).
     Raises IdentityError when a run has no identity: caliber_complaints is asked first.
     """
-    flat = {label: dict(_flatten(load_identity(path))) for label, path in runs}
+    identities = {label: load_identity(path) for label, path in runs}
+    flat = {label: dict(_flatten(identity)) for label, identity in identities.items()}
     names = sorted({name for identity in flat.values() for name in identity})
     complaints = []
     for name in names:
         if not _is_volatile(name) and not _is_declared(name, declared_axis):
             complaints += _differs(name, {label: identity.get(name) for label, identity in flat.items()})
-    return complaints + _unknown_devices(flat) + _replay_complaints(flat)
+    complaints += _unknown_devices(flat) + _replay_gaps(identities)
+    return complaints + _replay_complaints(flat)
 
 
 def equal_sides(runs: Runs, declared_axis: Sequence[str]) -> list[str]:
@@ -184,6 +186,17 @@ def _inherited(identities: Mapping[str, Mapping[str, Any]]) -> list[str]:
 
 def _tuned_keys(identity: Mapping[str, Any]) -> int:
     return int((identity.get("replay") or {}).get("tuned_keys") or 0)
+
+
+def _replay_gaps(identities: Mapping[str, Mapping[str, Any]]) -> list[str]:
+    """What some replays recorded of their pins and others did not: flattened, nothing and an empty list look alike."""
+    complaints = []
+    for name in ("replay.fallbacks", "replay.used"):
+        known = {label: _lookup(identity, name) is not None for label, identity in identities.items()}
+        missing = [label for label, there in known.items() if not there]
+        if any(known.values()) and missing:
+            complaints.append(f"{name}: not recorded by {', '.join(missing)}, and never assumed equal")
+    return complaints
 
 
 def _replay_complaints(flat: Mapping[str, Mapping[str, Any]]) -> list[str]:

@@ -40,6 +40,7 @@ MAY_DIFFER = {
     "mm_cluster_fix": "counts configs dropped while tuning; which config ran is told by the pins",
     "measurement.fallbacks": "judged row by row when rows are paired (results/fallbacks.py)",
     "measurement.rows": "rows are paired one by one; a row that one side lacks is left out by name",
+    "measurement.pair": "what the two processes of a duet spent and lost; a lost row is left out by name",
     "replay.hits": "counts; the pins and the configs launched are compared",
     "replay.launches": "how often a timer launched within its time",
     "replay.foreign": "counts pins that are no config of the tuner's own list; the configs launched are compared",

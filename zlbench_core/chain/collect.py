@@ -71,7 +71,9 @@ def load_run(folder: Path) -> Run:
         elif identity.get("status") not in ("complete", "failed"):
             problem = f"{folder} is of a run that has not ended (status {identity.get('status')!r})"
         elif identity["status"] == "complete" and not _ended_well(identity):
-            told = f"pytest_exit {identity.get('pytest_exit')!r}, failure {identity.get('failure')!r}"
+            told = ", ".join(
+                f"{name} {identity.get(name)!r}" for name in ("pytest_exit", "failure", "timed_out")
+            )
             problem = f"{folder} is said to be complete, with {told}"
     except (IdentityError, ReadError) as error:
         problem = str(error)
@@ -81,7 +83,8 @@ def load_run(folder: Path) -> Run:
 
 
 def _ended_well(identity: Mapping[str, Any]) -> bool:
-    return identity.get("pytest_exit") == 0 and identity.get("failure") is None
+    told = identity.get("pytest_exit"), identity.get("failure"), identity.get("timed_out") or False
+    return told == (0, None, False)
 
 
 def load_runs(folders: list[Path]) -> dict[str, list[Run]]:

@@ -16,7 +16,7 @@ from zlbench_core.results.samples import TimedCall
 from zlbench_core.verdicts import Superblock
 from zlbench_core.verdicts.rounds import round_span
 from zlbench_core.verdicts.stored import RowRound, StoredRow
-from zlbench_core.verdicts.superblock import superblock_log_ratio
+from zlbench_core.verdicts.superblock import ORDERS, superblock_log_ratio
 
 Calls = Mapping[str, RunCalls]  # by the run's label
 
@@ -60,9 +60,12 @@ def sample_lines(run: Run, calls: RunCalls) -> Iterator[dict[str, Any]]:
     for call in calls.calls:
         role, row = roles.get(call.seq, (OTHER, None))
         head = {**_run_head(run), **_row_head(row), "role": role, **_call_head(call)}
-        own = {"samples_ms": list(call.samples_ms), "extra": _extra(call.extra)}
-        yield {**head, **own}
-        yield from (_block_line(head, number, block) for number, block in enumerate(call.blocks))
+        blocks = [block_samples(call, block) for block in call.blocks]
+        # Samples that lie in blocks are stored once: with their block.
+        tiled = call.samples_ms == tuple(value for block in blocks for value in block or ())
+        own = None if blocks and tiled else list(call.samples_ms)
+        yield {**head, "samples_ms": own, "extra": _extra(call.extra)}
+        yield from (_block_line(head, call, number) for number in range(len(blocks)))
 
 
 def _round(pair: PairedRound, calls: Calls) -> RowRound:
@@ -84,23 +87,27 @@ def _span(a: TimedCall | None, b: TimedCall | None) -> float | None:
     """How far log(B/A) moved over the superblocks of a duet; None where there are none, or too few."""
     if a is None or b is None or not (a.blocks and b.blocks):
         return None
-    found: dict[int, dict[int, tuple[str, Mapping[str, Any]]]] = {}
+    found: dict[int, dict[int, tuple[str, tuple[float, ...]]]] = {}
     for side, call in (("A", a), ("B", b)):
         for block in call.blocks:
-            if isinstance(block.get("superblock"), int) and isinstance(block.get("place"), int):
-                found.setdefault(block["superblock"], {})[block["place"]] = (side, block)
-    return round_span([_log_ratio(found.get(number, {})) for number in range(max(found, default=-1) + 1)])
+            if _is_int(block.get("superblock")) and _is_int(block.get("place")):
+                samples = block_samples(call, block) or ()
+                found.setdefault(block["superblock"], {})[block["place"]] = (side, samples)
+    numbers = range(max(found, default=-1) + 1)
+    return round_span([_log_ratio(found.get(n, {}), _is_void(a, n) or _is_void(b, n)) for n in numbers])
 
 
-def _log_ratio(blocks: Mapping[int, tuple[str, Mapping[str, Any]]]) -> float | None:
+def _log_ratio(blocks: Mapping[int, tuple[str, tuple[float, ...]]], void: bool) -> float | None:
     """z of a superblock from its four blocks by place; None where one is missing or was disturbed."""
     order = "".join(blocks[place][0] for place in sorted(blocks))
-    if sorted(blocks) != [0, 1, 2, 3] or order not in ("ABBA", "BAAB"):
+    if void or sorted(blocks) != [0, 1, 2, 3] or order not in ORDERS:
         return None
-    if any(block.get("disturbed") for _, block in blocks.values()):
-        return None
-    samples = tuple(tuple(blocks[place][1].get("samples_ms", ())) for place in range(4))
-    return superblock_log_ratio(Superblock(order, samples))
+    return superblock_log_ratio(Superblock(order, tuple(blocks[place][1] for place in range(4))))
+
+
+def _is_void(call: TimedCall, number: int) -> bool:
+    void = call.extra.get("void")
+    return isinstance(void, list) and number < len(void) and void[number] is not None
 
 
 def _run_head(run: Run) -> dict[str, Any]:
@@ -125,23 +132,29 @@ def _call_head(call: TimedCall) -> dict[str, Any]:
     return {name: getattr(call, name) for name in names}
 
 
-def _block_line(head: Mapping[str, Any], number: int, block: Mapping[str, Any]) -> dict[str, Any]:
-    """One block of a duet. Fields that are not of the form that a column has stay in `extra`."""
+def block_samples(call: TimedCall, block: Mapping[str, Any]) -> tuple[float, ...] | None:
+    """A block's samples are `count` of its call's, from `first` on; None for a block of another form."""
+    first, count = block.get("first"), block.get("count")
+    if not _is_int(first) or not _is_int(count) or not 0 <= first <= first + count <= len(call.samples_ms):
+        return None
+    return call.samples_ms[first : first + count]
+
+
+def _block_line(head: Mapping[str, Any], call: TimedCall, number: int) -> dict[str, Any]:
+    """One block of a duet. What no column has, or is of another form than its column, stays in `extra`."""
+    block = call.blocks[number]
     rest = dict(block)
-    samples = rest.pop("samples_ms") if _are_numbers(rest.get("samples_ms")) else None
-    order = rest.pop("order") if isinstance(rest.get("order"), str) else None
     superblock = rest.pop("superblock") if _is_int(rest.get("superblock")) else None
     place = rest.pop("place") if _is_int(rest.get("place")) else number
-    columns = {"superblock": superblock, "order": order, "block": place}
-    return {**head, **columns, "value_ms": None, "samples_ms": samples, "extra": _extra(rest)}
+    samples, orders = block_samples(call, block), call.extra.get("order")
+    known = isinstance(orders, list) and superblock is not None and superblock < len(orders)
+    columns = {"superblock": superblock, "order": str(orders[superblock]) if known else None, "block": place}
+    told = None if samples is None else list(samples)
+    return {**head, **columns, "value_ms": None, "samples_ms": told, "extra": _extra(rest)}
 
 
 def _is_int(value: Any) -> bool:
     return isinstance(value, int) and not isinstance(value, bool)
-
-
-def _are_numbers(value: Any) -> bool:
-    return isinstance(value, list) and all(isinstance(one, float) or _is_int(one) for one in value)
 
 
 def _extra(rest: Mapping[str, Any]) -> str | None:

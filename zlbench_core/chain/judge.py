@@ -13,6 +13,7 @@ from zlbench_core.chain.guards import (
     foreign_runs,
     gate_refusals,
     repeated_runs,
+    unapplied,
     unfinished,
     untrusted,
 )
@@ -60,14 +61,15 @@ def build_case(
     """Apply every guard to the runs of one operator, all rounds and both sides at once."""
     labelled = [(run.label, run) for run in runs]
     failed = unfinished(labelled, measured)
-    if failed:
+    if any(run.problem is None and run.identity.get("status") == "failed" for run in runs):
+        # What a failed run did not get to record is no second mistake.
         return OperatorCase(op, tuple(failed), rounds=len({run.round for run in runs}))
-    refusals = [*untrusted(labelled), *gate_refusals(gate, op)]
+    refusals = [*untrusted(labelled), *failed, *gate_refusals(gate, op)]
     refusals += [*foreign_runs(runs, plan), *repeated_runs(runs)]
     trusted = [(run.label, run.folder) for run in runs if run.problem is None]
     refusals += incomparable(trusted, declared_axis)
     refusals += changing_sides([run for run in runs if run.problem is None], ("a", "b"))
-    refusals += _undeclared_axis(runs, declared_axis)
+    refusals += _undeclared_axis(runs, declared_axis) + unapplied(runs)
     pairs, exclusions = _pair(runs)
     return OperatorCase(
         op,
