@@ -58,7 +58,7 @@ class RealRuns:
         self._retime(folder, ms)
         shutil.rmtree(folder / "ir")
         writer = ArchiveWriter(folder)
-        writer.add(FACTS, {"ttir": code.encode()}, ())
+        writer.add(FACTS, {"ttir": code.encode(), "ttgir": code.encode()}, ())
         writer.finish()
         identity = json.loads((folder / "run_identity.json").read_text())
         identity |= {
