@@ -19,6 +19,7 @@ from zlbench_core.results.tables import resolve_device_arg
 from zlbench_core.schemas import validated
 from zlbench_core.verdicts import minimum_rounds
 
+TWO_LOOKS = "two-looks"
 DEFAULT_CONFIG = Path(__file__).parent.parent / "config" / "config.yaml"
 RESERVED_ENV = (
     *ALL_VISIBILITY_KEYS,
@@ -59,6 +60,17 @@ class Autotune:
 
 
 @dataclass(frozen=True)
+class Placebo:
+    """Operators that are timed for `rounds` rounds where their code is identical: "identical" means all of them."""
+
+    ops: str | tuple[str, ...]
+    rounds: int
+
+    def wants(self, op: str) -> bool:
+        return self.ops == "identical" or op in self.ops
+
+
+@dataclass(frozen=True)
 class Campaign:
     """A validated campaign. Times in milliseconds (warmup, iter) and seconds (time_limit)."""
 
@@ -77,6 +89,8 @@ class Campaign:
     devices: tuple[int | str, ...]
     sides: tuple[Side, ...]
     rounds: int
+    stopping: str  # fixed | two-looks
+    placebo: Placebo
     protocol: str
     timer: str
     direct_repeat: int
@@ -97,6 +111,10 @@ class Campaign:
     @property
     def side_names(self) -> tuple[str, ...]:
         return tuple(side.name for side in self.sides)
+
+    @property
+    def looks_twice(self) -> bool:
+        return self.stopping == TWO_LOOKS and self.is_ab and self.measure
 
     @property
     def records(self) -> bool:
@@ -129,7 +147,16 @@ class Campaign:
         """The inverse of to_json, for the scripts of the workflow."""
         tuples = {name: tuple(value[name]) for name in ("suite_dirs", "ops", "dtypes", "devices")}
         sides = tuple(Side(**side) for side in value["sides"])
-        return cls(**{**value, **tuples, "sides": sides, "autotune": Autotune(**value["autotune"])})
+        placebo = _placebo(value["placebo"])
+        return cls(
+            **{
+                **value,
+                **tuples,
+                "sides": sides,
+                "placebo": placebo,
+                "autotune": Autotune(**value["autotune"]),
+            }
+        )
 
 
 def load_campaign(
@@ -164,6 +191,8 @@ def load_campaign(
         devices=tuple(values["devices"]),
         sides=sides,
         rounds=int(values["rounds"]) if values["measure"] else 1,
+        stopping=values["stopping"],
+        placebo=_placebo(values["placebo"]),
         protocol=values["protocol"],
         timer=values["timer"],
         direct_repeat=int(values["direct_repeat"]),
@@ -184,7 +213,8 @@ def load_campaign(
 def hints(campaign: Campaign) -> list[str]:
     """What a campaign cannot tell by its very design, worth a line before it costs device time."""
     needed = minimum_rounds(campaign.alpha)
-    if not campaign.is_ab or not campaign.measure or campaign.rounds >= needed:
+    enough = campaign.rounds >= needed or campaign.stopping == TWO_LOOKS
+    if not campaign.is_ab or not campaign.measure or enough:
         return []
     return [
         f"rounds {campaign.rounds} can claim nothing at alpha {campaign.alpha}; at least {needed} are needed"
@@ -205,7 +235,7 @@ def _accept_command_line_forms(raw: dict[str, Any]) -> None:
     if isinstance(sides, dict) and sides.get("b") in ("null", "", "none"):
         sides["b"] = None
     _accept_devices(raw)
-    nested = [("ir_gate", "allow_no_diff")]
+    nested = [("ir_gate", "allow_no_diff"), ("placebo", "rounds")]
     nested += [("autotune", name) for name in ("shards", "compile_threads", "early_drop")]
     for section, name in nested:
         _parse_nested(raw, section, name)
@@ -280,6 +310,11 @@ def _autotune(values: Mapping[str, Any]) -> Autotune:
     )
 
 
+def _placebo(values: Mapping[str, Any]) -> Placebo:
+    ops = values["ops"]
+    return Placebo(ops if isinstance(ops, str) else tuple(ops), int(values["rounds"]))
+
+
 def _absolute(path: str | None) -> str | None:
     return None if path is None else str(Path(path).expanduser().absolute())
 
@@ -290,8 +325,22 @@ def _check(campaign: Campaign, source: str) -> None:
     unknown = sorted(set(campaign.op_files) - set(campaign.ops))
     if unknown:
         raise ConfigError(f"op_files in {source} names {', '.join(unknown)}, which is not among ops")
+    _check_placebo(campaign, source)
     if campaign.tuner_cache.startswith("shared:") and campaign.is_ab and campaign.records:
         raise ConfigError(
             f"tuner_cache {campaign.tuner_cache!r} in {source}: a record on a shared cache inherits winners; "
             "isolated is allowed, or pins from an earlier record (autotune.from)"
+        )
+
+
+def _check_placebo(campaign: Campaign, source: str) -> None:
+    placebo = campaign.placebo
+    unknown = [] if isinstance(placebo.ops, str) else sorted(set(placebo.ops) - set(campaign.ops))
+    if unknown:
+        raise ConfigError(f"placebo.ops in {source} names {', '.join(unknown)}, which is not among ops")
+    fewest = minimum_rounds(campaign.alpha)
+    if placebo.ops and placebo.rounds < fewest:
+        raise ConfigError(
+            f"placebo.rounds is {placebo.rounds} in {source}; at alpha {campaign.alpha:g} fewer than {fewest} rounds "
+            "can claim nothing, so they would prove nothing"
         )

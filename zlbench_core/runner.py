@@ -127,6 +127,7 @@ def benchmark_env(request: RunRequest, lease: Lease) -> dict[str, str]:
         run_env.TIMER: campaign.timer,
         run_env.DIRECT_REPEAT: str(campaign.direct_repeat),
         run_env.MEASURE: "1" if campaign.measure else "0",
+        run_env.DECLARED: ",".join(axis[4:] for axis in campaign.declared_axis() if axis.startswith("env:")),
         "FLAGGEMS_PERF_CURRENT_OP": request.op,
         "PYTHONUNBUFFERED": "1",
         "PYTHONHASHSEED": "0",

@@ -27,7 +27,12 @@ _READERS += (
     "chain/status.py",
     "chain/collect.py",
     "chain/failures.py",
-    "caliber.py",
+    "chain/evidence.py",
+    "chain/look.py",
+    "chain/recompute.py",
+    "chain/store.py",
+    "caliber",
+    "commands/",
 )
 
 

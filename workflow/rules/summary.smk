@@ -1,6 +1,7 @@
 rule summarise:
     input:
-        identities=get_identities,
+        **IDENTITIES,
+        looks=get_looks,
         gates=get_gates,
         preflight=expand("results/{{backend}}/preflight/{side}.json", side=CAMPAIGN.side_names),
     output:
@@ -9,6 +10,8 @@ rule summarise:
         status="results/{backend}/ops_status.csv",
         ab="results/{backend}/ab.csv",
         receipt="results/{backend}/receipt.json",
+        rounds="results/{backend}/rounds.parquet",
+        samples="results/{backend}/samples.parquet",
     log:
         "logs/{backend}/summary.log",
     params:

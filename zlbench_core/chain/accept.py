@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
-from zlbench_core.errors import CaliberMismatch
+from zlbench_core.errors import CaliberMismatch, ReadError
+from zlbench_core.files import read_object
 
 
 def require_accepted(verdicts: str | Path) -> None:
     """Raises CaliberMismatch, naming the operators, when a summary holds a refusal or a void verdict."""
-    found = json.loads(Path(verdicts).read_text(encoding="utf-8"))
+    found = read_object(verdicts, ReadError, what="summary")
+    if found.get("void"):
+        raise CaliberMismatch(f"!!! [caliber] the campaign is VOID: {found['void']}")
     bad = [line for line in found["operators"] if line["verdict"] in ("REFUSED", "VOID") or line["refusals"]]
     if bad:
         told = "; ".join(f"{operator['op']} {operator['verdict']}: {_why(operator)}" for operator in bad)

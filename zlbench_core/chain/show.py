@@ -2,32 +2,33 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator, Mapping
+import math
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from zlbench_core.errors import ReadError
+from zlbench_core.files import read_object
 from zlbench_core.results.console import status_table, verdict_table
+from zlbench_core.results.rows import positive
 from zlbench_core.results.tables import read_table
 
 
 def show_campaign(folder: Path, width: int | None = None) -> str:
     """The verdicts and statuses below `folder`, results/{backend}. Raises ReadError where there is no summary."""
-    found = _read_verdicts(folder / "verdicts.json")
+    found = read_verdicts(folder / "verdicts.json")
     statuses = read_table(folder / "ops_status.csv")
+    if len(found["sides"]) == 1:
+        speedups = mean_speedups(read_table(folder / "summary.csv"))
+        statuses = [{**line, "speedup": speedups.get(line["op"])} for line in statuses]
     return "".join(f"{line}\n" for line in _lines(found, statuses, folder, width))
 
 
-def _read_verdicts(path: Path) -> dict[str, Any]:
-    try:
-        found = json.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise ReadError(f"no summary: {path} does not exist") from None
-    except (OSError, ValueError) as error:
-        raise ReadError(f"unreadable summary {path}: {error}") from None
-    if not isinstance(found, dict) or found.get("status") != "complete":
-        raise ReadError(f"unreadable summary {path}: its status is not complete")
+def read_verdicts(path: Path) -> dict[str, Any]:
+    """verdicts.json of a finished campaign. Raises ReadError where it is missing or not whole."""
+    found = read_object(path, ReadError, what="summary")
+    if found.get("status") != "complete":
+        raise ReadError(f"summary {path} is not complete: status {found.get('status')!r}")
     return found
 
 
@@ -36,10 +37,13 @@ def _lines(
 ) -> Iterator[str]:
     devices = sorted({line["device"] for line in statuses if line["device"]})
     yield f"\nmeasured on {', '.join(devices) or 'no device'}"
-    if found["operators"]:
+    if found["void"]:
+        yield f"!!! VOID, and nothing of it may be quoted: {found['void']}\n"
+    if found["operators"] and len(found["sides"]) == 2:
         yield f"a against b, which differ in {', '.join(found['declared_axis'])}; ratio is latency b / latency a\n"
+    if found["operators"]:
         yield verdict_table(verdict_lines(found), width)
-    if not found["operators"] or any(line["status"] != "ok" for line in statuses):
+    if len(found["sides"]) == 1 or any(line["status"] != "ok" for line in statuses):
         yield status_table(statuses, width)
     word = "released" if found["allow_caliber_mismatch"] else "refused"
     for operator in found["operators"]:
@@ -51,17 +55,15 @@ def _lines(
 def verdict_lines(found: Mapping[str, Any]) -> list[dict[str, Any]]:
     """The lines of the printed verdict table."""
     lines = []
-    released = found["allow_caliber_mismatch"]
     for operator in found["operators"]:
         evidence = operator["evidence"] or {}
         low, high = evidence.get("ratio_ci") or (None, None)
-        reasons = [*operator["reasons"], operator["detail"]]
+        reasons = [operator["note"], *operator["reasons"], operator["detail"]]
         reasons += [f"{operator['rounds_needed']} rounds needed"] if operator["rounds_needed"] else []
-        reasons += ["CALIBER MISMATCH RELEASED"] if released and operator["refusals"] else []
         lines.append(
             {
                 "op": operator["op"],
-                "verdict": operator["verdict"],
+                "verdict": f"{operator['verdict']}!" if operator["note"] else operator["verdict"],
                 "ratio": evidence.get("ratio"),
                 "ci_low": low,
                 "ci_high": high,
@@ -70,3 +72,13 @@ def verdict_lines(found: Mapping[str, Any]) -> list[dict[str, Any]]:
             }
         )
     return lines
+
+
+def mean_speedups(lines: Sequence[Mapping[str, str]]) -> dict[str, float]:
+    """By operator the geometric mean of its rows' speedups over torch; rows without one are left out."""
+    logs: dict[str, list[float]] = {}
+    for line in lines:
+        speedup = positive(line["speedup"])
+        if speedup is not None:
+            logs.setdefault(line["op"], []).append(math.log(speedup))
+    return {op: math.exp(math.fsum(values) / len(values)) for op, values in logs.items()}
