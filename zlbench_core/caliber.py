@@ -14,6 +14,8 @@ __all__ = [
     "CaliberMismatch",
     "caliber_complaints",
     "caliber_hazards",
+    "compared_values",
+    "is_declared",
     "missing_fields",
     "undeclared_differences",
 ]
@@ -101,7 +103,7 @@ def undeclared_differences(runs: Runs, declared_axis: Sequence[str]) -> list[str
     names = sorted({name for identity in flat.values() for name in identity})
     complaints = []
     for name in names:
-        if not _is_volatile(name) and not _is_declared(name, declared_axis):
+        if not _is_volatile(name) and not is_declared(name, declared_axis):
             complaints += _differs(name, {label: identity.get(name) for label, identity in flat.items()})
     return complaints + _replay_complaints(flat)
 
@@ -118,6 +120,12 @@ def missing_fields(runs: Runs) -> list[str]:
             [f"{name}: not recorded by {', '.join(missing)}, and never assumed equal"] if missing else []
         )
     return complaints
+
+
+def compared_values(identity: Mapping[str, Any]) -> dict[str, Any]:
+    """The fields of an identity that a comparison looks at, nested names joined by dots."""
+    judged = {name: _lookup(identity, name) for name in (*CALIBER_FIELDS, "autotune_mode", "replay.pins_digest")}
+    return judged | {name: value for name, value in _flatten(identity) if not _is_volatile(name)}
 
 
 def _lookup(identity: Mapping[str, Any], name: str) -> Any:
@@ -200,7 +208,8 @@ def _is_volatile(name: str) -> bool:
     return name.split(".")[0] in _VOLATILE or name.startswith(_OWN_RULES)
 
 
-def _is_declared(name: str, axis: Sequence[str]) -> bool:
+def is_declared(name: str, axis: Sequence[str]) -> bool:
+    """Whether a field of the identities is what the sides are declared to differ in."""
     if name.startswith("environment.variables."):
         return f"env:{name.removeprefix('environment.variables.')}" in axis
     # A side that points PYTHONPATH or the linker at another build has declared another python.

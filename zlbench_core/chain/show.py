@@ -14,12 +14,12 @@ from zlbench_core.results.tables import read_table
 
 def show_campaign(folder: Path, width: int | None = None) -> str:
     """The verdicts and statuses below `folder`, results/{backend}. Raises ReadError where there is no summary."""
-    found = _read_verdicts(folder / "verdicts.json")
+    found = read_verdicts(folder / "verdicts.json")
     statuses = read_table(folder / "ops_status.csv")
     return "".join(f"{line}\n" for line in _lines(found, statuses, folder, width))
 
 
-def _read_verdicts(path: Path) -> dict[str, Any]:
+def read_verdicts(path: Path) -> dict[str, Any]:
     try:
         found = json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
