@@ -124,7 +124,9 @@ def missing_fields(runs: Runs) -> list[str]:
 
 def compared_values(identity: Mapping[str, Any]) -> dict[str, Any]:
     """The fields of an identity that a comparison looks at, nested names joined by dots."""
-    judged = {name: _lookup(identity, name) for name in (*CALIBER_FIELDS, "autotune_mode", "replay.pins_digest")}
+    judged = {
+        name: _lookup(identity, name) for name in (*CALIBER_FIELDS, "autotune_mode", "replay.pins_digest")
+    }
     return judged | {name: value for name, value in _flatten(identity) if not _is_volatile(name)}
 
 

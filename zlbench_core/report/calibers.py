@@ -71,7 +71,9 @@ def value_rows(runs: Iterable[Any], axis: list[str], sides: list[str]) -> list[d
 
     `outcome` is same, declared (the axis of the comparison) or differs; operators are compared each by itself.
     """
-    values: dict[str, dict[str, dict[str, set[str]]]] = defaultdict(lambda: defaultdict(lambda: defaultdict(set)))
+    values: dict[str, dict[str, dict[str, set[str]]]] = defaultdict(
+        lambda: defaultdict(lambda: defaultdict(set))
+    )
     ops: dict[str, set[str]] = defaultdict(set)
     for run in runs:
         ops[run.side].add(run.op)
@@ -92,7 +94,13 @@ def _value_row(
     differing = [op for op in sorted(set().union(*ops.values())) if len(_of_op(by_side, ops, op)) > 1]
     outcome = "same" if not differing else "declared" if is_declared(name, axis) else "differs"
     shown = {side: _shown(by_side.get(side, {})) for side in sides}
-    return {"name": name, "sides": shown, "outcome": outcome, "ops": differing[:_SHOWN], "count": len(differing)}
+    return {
+        "name": name,
+        "sides": shown,
+        "outcome": outcome,
+        "ops": differing[:_SHOWN],
+        "count": len(differing),
+    }
 
 
 def _of_op(by_side: dict[str, dict[str, set[str]]], ops: dict[str, set[str]], op: str) -> set[str]:

@@ -23,9 +23,13 @@ _ADJUSTMENT = {"gate": "Holm, no false claim anywhere", "survey": "Benjamini-Hoc
 
 
 def explain(operator: Operator, found: Found, gate: dict[str, Any] | None) -> list[str]:
-    """The sentences of one operator; REFUSED, VOID and NO CODE CHANGE have none with a measured number."""
+    """Three paragraphs: what the verdict says, what it rests on, what would change it.
+
+    Those of REFUSED, VOID and NO CODE CHANGE hold no measured number.
+    """
     verdict = operator["verdict"]
-    return [MEANINGS[verdict], *_EXPLAIN[verdict](operator, found, gate or {})]
+    *grounds, change_it = _EXPLAIN[verdict](operator, found, gate or {})
+    return [MEANINGS[verdict], " ".join(grounds), f"What would change it: {change_it}"]
 
 
 def _claim(operator: Operator, found: Found, _: Any) -> Iterator[str]:
@@ -40,7 +44,7 @@ def _claim(operator: Operator, found: Found, _: Any) -> Iterator[str]:
     yield _chance(operator, found)
     yield from _dissent(operator)
     yield (
-        "What would change it: a larger declared margin, or new rounds that disagree. It holds for this pair of "
+        "a larger declared margin, or new rounds that disagree. It holds for this pair of "
         "builds on this device, and says nothing of others."
     )
 
@@ -56,15 +60,15 @@ def _same(operator: Operator, found: Found, _: Any) -> Iterator[str]:
     if operator["detail"]:
         yield f"Also found: {operator['detail']}. A difference can be real and still too small to matter."
     yield from _dissent(operator)
-    yield "What would change it: a larger difference. More rounds only narrow the interval."
+    yield "a larger difference. More rounds only narrow the interval."
 
 
-def _undecided(operator: Operator, found: Found, gate: dict[str, Any]) -> Iterator[str]:
+def _undecided(operator: Operator, found: Found, _: Any) -> Iterator[str]:
     evidence = operator["evidence"]
     if evidence is None:
-        yield f"{operator['detail'] or 'Nothing was measured on both sides'}.".capitalize()
-        if gate.get("verdict") == "different":
-            yield "What would change it: measuring, on a device (measure: true)."
+        detail = operator["detail"] or "nothing was measured on both sides"
+        yield f"{detail[0].upper()}{detail[1:]}."
+        yield "rounds that measure both sides, on a device (measure: true)."
         return
     yield from _estimate(evidence, found)
     low, high = 1 / (1 + evidence["delta"]), 1 + evidence["delta"]
@@ -81,11 +85,11 @@ def _undecided(operator: Operator, found: Found, gate: dict[str, Any]) -> Iterat
 
 def _what_decides(operator: Operator) -> str:
     if operator["evidence"]["drift"]:
-        return "What would change it: a quieter machine. The sides drifted apart while they were measured."
+        return "a quieter machine. The sides drifted apart while they were measured."
     if operator["rounds_needed"]:
-        return f"What would change it: about {count(operator['rounds_needed'], 'round')} of this noise, or less noise."
+        return f"about {count(operator['rounds_needed'], 'round')} of this noise, or less noise."
     return (
-        "What would change it: less noise. No number of rounds is promised: the estimate sits on the margin, or "
+        "less noise. No number of rounds is promised: the estimate sits on the margin, or "
         "the rows are too noisy."
     )
 
@@ -102,8 +106,7 @@ def _no_code_change(operator: Operator, _: Found, gate: dict[str, Any]) -> Itera
     else:
         yield "One round was run to see the code; its times are noise, and are not shown."
     yield (
-        "What would change it: a change that reaches these kernels. `ir_gate.allow_no_diff: true` measures equal "
-        "code as a placebo."
+        "a change that reaches these kernels. `ir_gate.allow_no_diff: true` measures equal code as a placebo."
     )
 
 
@@ -113,7 +116,7 @@ def _refused(operator: Operator, _: Found, __: Any) -> Iterator[str]:
         "valid one, and mean something else."
     )
     yield (
-        "What would change it: mend what the reasons name and run the same command again; only what is affected "
+        "mend what the reasons name and run the same command again; only what is affected "
         "runs anew. `allow_caliber_mismatch: true` shows the numbers, each of them marked."
     )
 
@@ -124,7 +127,7 @@ def _void(operator: Operator, found: Found, _: Any) -> Iterator[str]:
         f"{placebos['claims']} of {placebos['usable']} operators with identical code would have been claimed to "
         f"differ; at most {placebos['allowed']} may. So the measurement, not the code, makes the differences."
     )
-    yield "What would change it: find what disturbs the device, and measure again."
+    yield "find what disturbs the device, and measure again."
 
 
 _EXPLAIN: dict[str, Callable[[Operator, Found, dict[str, Any]], Iterator[str]]] = {
@@ -144,7 +147,7 @@ def _estimate(evidence: dict[str, Any], found: Found) -> Iterator[str]:
     if evidence["ratio"] is None:
         yield "No ratio could be estimated from them."
         return
-    told = f"B took {ratio(evidence['ratio'])} of A's latency ({change(evidence['ratio'])})"
+    told = f"B took {ratio(evidence['ratio'])} times A's latency ({change(evidence['ratio'])})"
     level = percent(1 - found["alpha"])
     yield f"Over all rows {told}; the {level} interval is {interval(evidence['ratio_ci'])}."
 

@@ -20,7 +20,9 @@ _SPECIAL = re.compile(r"([\\`*_{}\[\]()#+!|~$-])")
 
 def escaped(text: str) -> str:
     """`text` as Markdown that shows it literally on one line: no table cell ends, no link, tag or mention begins."""
-    text = shortened(printable(text), MAX_CELL).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    text = (
+        shortened(printable(text), MAX_CELL).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    )
     text = _SPECIAL.sub(r"\\\1", text)
     return text.replace("@", "@&#8203;").replace("://", ":&#8203;//").replace("www.", "www&#8203;.")
 
@@ -32,7 +34,9 @@ def markdown(results: Results) -> str:
 
 
 def _head(results: Results) -> Iterator[str]:
-    yield "### zlbench" + (": is B faster than A?" if results.is_ab else f": operators on {results.config['backend']}")
+    yield "### zlbench" + (
+        ": is B faster than A?" if results.is_ab else f": operators on {results.config['backend']}"
+    )
     yield ""
     for line in results.stale:
         yield f"**STALE**: {escaped(line)}\n"
@@ -51,7 +55,14 @@ def _verdicts(results: Results) -> Iterator[str]:
     yield " · ".join(f"{name} {number}" for name, number in results.found["counts"].items() if number)
     yield ""
     yield from _table(
-        ("operator", "verdict", "ratio B/A", f"{100 * (1 - results.found['alpha']):g}% interval", "rounds", "why"),
+        (
+            "operator",
+            "verdict",
+            "ratio B/A",
+            f"{100 * (1 - results.found['alpha']):g}% interval",
+            "rounds",
+            "why",
+        ),
         [_verdict_cells(results, *pair) for pair in lines],
     )
     refused = [(one["op"], line) for one, _ in lines for line in (*one["refusals"], *one["exclusions"])]
@@ -78,7 +89,13 @@ def _statuses(results: Results) -> Iterator[str]:
     yield from _table(
         ("operator", "status", "speedup over torch", "rows", "why"),
         [
-            (escaped(view["op"]), view["status"], view["speedup"], str(view["count"]), escaped(view["reason"]))
+            (
+                escaped(view["op"]),
+                view["status"],
+                view["speedup"],
+                str(view["count"]),
+                escaped(view["reason"]),
+            )
             for view in views
         ],
     )

@@ -50,8 +50,12 @@ def _view(results: Results, place: int, operator: dict[str, Any], line: dict[str
         "hazards": operator["hazards"],
         "exclusions": [*operator["exclusions"], *operator.get("excluded", ())],
         "rows": _rows(rows, _notes(results.summary, op)),
-        "forest": forest(f"rows-{place}", f"Rows of {op}{mark}", [(_label(op, row) + mark, row) for row in rows]),
-        "plots": [] if silent else round_plots(f"round-{place}", results.series.get(op, []), mark, _most(results)),
+        "forest": forest(
+            f"rows-{place}", f"Rows of {op}{mark}", [(_label(op, row) + mark, row) for row in rows]
+        ),
+        "plots": []
+        if silent
+        else round_plots(f"round-{place}", results.series.get(op, []), mark, _most(results)),
         "series": 0 if silent else len(results.series.get(op, [])),
         "gate": gate_view(gate) if gate else None,
     }

@@ -19,7 +19,7 @@ def pins_view(op: str, pins: Any) -> dict[str, Any]:
     return {
         "op": op,
         "problem": pins.problem,
-        "keys": len(entries),
+        "key_count": len(entries),
         "ties": sum(bool(entry["near_ties"]) for entry in entries),
         "origin": ", ".join(
             filter(None, (meta.get("device"), _compiler(meta.get("compiler")), meta.get("provider_commit")))

@@ -64,7 +64,7 @@ def _forest(scale: str) -> dict[str, Any]:
     y = {"field": "label", "type": "nominal", "sort": None, "axis": {"title": None, "grid": False}}
     x = {
         "type": "quantitative",
-        "scale": {"type": scale, "zero": False, "nice": False},
+        "scale": {"type": scale, "zero": False, "nice": False, "padding": 8},
         "axis": {"title": "latency of B over A (left of 1: B is faster)", "tickCount": 5, "labelFlush": True},
     }
     colour = {
@@ -140,7 +140,10 @@ def forest(plot_id: str, title: str, items: Sequence[tuple[str, dict[str, Any]]]
     kept = [line for line in drawn if line in furthest] if len(drawn) > MAX_FOREST else drawn
     if not kept:
         return None
-    data = [[label, value, *bounds, *margin, verdict, told] for label, value, bounds, margin, verdict, told in kept]
+    data = [
+        [label, value, *bounds, *margin, verdict, told]
+        for label, value, bounds, margin, verdict, told in kept
+    ]
     values = [bound for line in data for bound in line[1:6]]
     kind = "forest-wide" if max(values) / min(values) > _WIDE else "forest"
     label = f"Forest plot of {len(data)} ratios with intervals. " + "; ".join(

@@ -22,7 +22,9 @@ def scripts() -> tuple[str, ...]:
     try:
         libraries = [(data / name).read_text(encoding="utf-8") for name in _LIBRARIES]
     except OSError as error:
-        raise ReadError(f"no plots: {error}; Snakemake's own copy of Vega is expected, reinstall it") from None
+        raise ReadError(
+            f"no plots: {error}; Snakemake's own copy of Vega is expected, reinstall it"
+        ) from None
     own = (resources.files(__package__) / "template" / "report.js").read_text(encoding="utf-8")
     return tuple(_inline(text) for text in (*libraries, own))
 

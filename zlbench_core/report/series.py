@@ -24,7 +24,9 @@ def series_of_table(lines: Iterable[Mapping[str, str]]) -> dict[str, list[RowSer
     """From the lines of ab.csv."""
     found: dict[str, dict[str, RowSeries]] = {}
     for line in lines:
-        label = row_label(line["fg_op_name"], line["op"], line["dtype"], line["size"], int(line["occurrence"]))
+        label = row_label(
+            line["fg_op_name"], line["op"], line["dtype"], line["size"], int(line["occurrence"])
+        )
         row = found.setdefault(line["op"], {}).setdefault(f"{label} {line['mode']}", RowSeries(label))
         times = (positive(line["latency_a_ms"]), positive(line["latency_b_ms"]))
         row.points.append((int(line["round"]), *times))
@@ -48,5 +50,10 @@ def series_of_runs(runs: Iterable[tuple[str, int, Path]]) -> dict[str, list[RowS
 
 def row_label(own: str, op: str, dtype: str, size: str, occurrence: int) -> str:
     """`float32 [[64, 64]] #1`, with the row's own operator where the campaign calls it otherwise."""
-    parts = [own if own != op else "", dtype.removeprefix("torch."), size, f"#{occurrence}" if occurrence else ""]
+    parts = [
+        own if own != op else "",
+        dtype.removeprefix("torch."),
+        size,
+        f"#{occurrence}" if occurrence else "",
+    ]
     return " ".join(filter(None, parts))

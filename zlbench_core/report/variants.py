@@ -38,7 +38,9 @@ def _variant(variant: Mapping[str, Any]) -> dict[str, Any]:
 def _config(config: Mapping[str, Any]) -> str:
     """The constants and launch options: what tells the variants of one kernel apart."""
     options = {name: value for name, value in config.items() if name.startswith(("num_", "max"))}
-    return ", ".join(f"{name}={value}" for name, value in {**(config.get("constexprs") or {}), **options}.items())
+    return ", ".join(
+        f"{name}={value}" for name, value in {**(config.get("constexprs") or {}), **options}.items()
+    )
 
 
 def _costs(cost: Any) -> Iterator[dict[str, Any]]:

@@ -68,7 +68,11 @@ class Tab:
 
     def resize(self, width: int, height: int) -> None:
         self.ask(
-            "Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=False
+            "Emulation.setDeviceMetricsOverride",
+            width=width,
+            height=height,
+            deviceScaleFactor=1,
+            mobile=False,
         )
 
     def value(self, expression: str) -> Any:
