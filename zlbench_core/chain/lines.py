@@ -14,6 +14,7 @@ from zlbench_core.chain.status import status_of
 from zlbench_core.results.rows import Row, RowKey
 from zlbench_core.results.status import STATUSES
 
+MAX_NOTES = 10
 _WORST_FIRST = {status: place for place, status in enumerate(reversed(STATUSES))}
 
 
@@ -43,6 +44,7 @@ def status_lines(campaign: Campaign, runs: Sequence[Run]) -> Iterator[dict[str, 
             "partial_dtypes": run.result.partial_dtypes,
             "markers": dict(markers),
             "rounds": len(mine),
+            "notes": list(dict.fromkeys(note for one in mine for note in one.result.notes))[:MAX_NOTES],
         }
 
 
