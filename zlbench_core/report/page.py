@@ -78,6 +78,11 @@ def _context(results: Results) -> dict[str, Any]:
         "pins": [pins_view(op, pins) for op, pins in results.pins.items()],
         "conditions": conditions_rows(results.runs),
         "bad_statuses": [line for line in results.statuses if line["status"] != "ok"],
+        "notes": [
+            (line["op"], line["side"], note)
+            for line in results.statuses
+            for note in filter(None, line.get("notes", "").split(";"))
+        ],
         "plots": {"specs": specs(_times(results)), "plots": {plot.id: _drawing(plot) for plot in drawn}},
         "policy": Markup(content_policy()),
         "scripts": [Markup(text) for text in scripts()],

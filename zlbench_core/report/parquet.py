@@ -27,7 +27,7 @@ def _write(folder: Path, name: str, fields: Sequence[str]) -> Path:
     lines = read_table(folder / f"{name}.csv")
     types = {"int": pyarrow.int64(), "float": pyarrow.float64(), "str": pyarrow.string()}
     columns = {
-        field: pyarrow.array([_value(line[field], field) for line in lines], types[_kind(field)])
+        field: pyarrow.array([_value(line.get(field, ""), field) for line in lines], types[_kind(field)])
         for field in fields
     }
     path = folder / f"{name}.parquet"
