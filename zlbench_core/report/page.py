@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import asdict
+from functools import cache
 from importlib import resources
 from typing import Any
 
-from jinja2 import Environment, StrictUndefined
+from jinja2 import Environment, FunctionLoader, StrictUndefined
 from markupsafe import Markup
 
 from zlbench_core import __version__
@@ -29,9 +30,10 @@ def page(results: Results) -> str:
     return _environment().get_template("report.html.j2").render(**_context(results))
 
 
+@cache
 def _environment() -> Environment:
     environment = Environment(
-        loader=_loader(),
+        loader=FunctionLoader(_file),
         autoescape=True,
         undefined=StrictUndefined,
         finalize=_visible,
@@ -40,12 +42,6 @@ def _environment() -> Environment:
     )
     environment.globals["style"] = Markup(_file("report.css"))
     return environment
-
-
-def _loader() -> Any:
-    from jinja2 import FunctionLoader
-
-    return FunctionLoader(_file)
 
 
 def _file(name: str) -> str:

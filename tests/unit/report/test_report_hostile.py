@@ -46,8 +46,10 @@ def test_nothing_in_the_page_becomes_an_element(hostile):
 
 
 def test_hostile_sizes_end_neither_a_table_nor_the_plots_data(folder):
-    lines = folder.table("ab.csv")
-    folder.write_table("ab.csv", [line | {"size": HTML} for line in lines])
+    def spoil(found):
+        found["operators"][0]["rows"][0]["size"] = HTML
+
+    folder.change("verdicts.json", spoil)
     html = page(read_results(folder.path))
     data = html.partition('<script type="application/json" id="plots">')[2].partition("</script>")[0]
     assert "\\u003c/script\\u003e" in data

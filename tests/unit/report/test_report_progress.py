@@ -15,17 +15,22 @@ class Terminal(io.StringIO):
 
 
 @pytest.fixture
-def terminal(monkeypatch):
-    monkeypatch.setenv("TERM", "xterm")
-    out, err = Terminal(), Terminal()
-    monkeypatch.setattr(sys, "stdout", out)
-    monkeypatch.setattr(sys, "stderr", err)
-    return out, err
+def sit_at_terminal(monkeypatch):
+    """Called inside a test: pytest's own capture takes the streams back after the fixtures."""
+
+    def sit() -> tuple[Terminal, Terminal]:
+        monkeypatch.setenv("TERM", "xterm")
+        streams = Terminal(), Terminal()
+        monkeypatch.setattr(sys, "stdout", streams[0])
+        monkeypatch.setattr(sys, "stderr", streams[1])
+        return streams
+
+    return sit
 
 
-def test_a_terminal_sees_a_bar_on_stderr_alone(terminal):
+def test_a_terminal_sees_a_bar_on_stderr_alone(sit_at_terminal):
     pytest.importorskip("rich")
-    out, err = terminal
+    out, err = sit_at_terminal()
     assert list(track(iter(range(50)), "reading runs")) == list(range(50))
     assert "reading runs" in err.getvalue()
     assert out.getvalue() == ""
@@ -36,7 +41,8 @@ def test_a_log_sees_nothing(capsys):
     assert capsys.readouterr() == ("", "")
 
 
-def test_without_rich_a_terminal_sees_nothing(terminal, monkeypatch):
+def test_without_rich_a_terminal_sees_nothing(sit_at_terminal, monkeypatch):
+    _, err = sit_at_terminal()
     real = builtins.__import__
 
     def no_rich(name, *rest, **more):
@@ -46,4 +52,4 @@ def test_without_rich_a_terminal_sees_nothing(terminal, monkeypatch):
 
     monkeypatch.setattr(builtins, "__import__", no_rich)
     assert list(track([1, 2], "reading runs")) == [1, 2]
-    assert terminal[1].getvalue() == ""
+    assert err.getvalue() == ""
