@@ -143,7 +143,7 @@ _EXPLAIN: dict[str, Callable[[Operator, Found, dict[str, Any]], Iterator[str]]] 
 
 def _estimate(evidence: dict[str, Any], found: Found) -> Iterator[str]:
     rounds = f"{evidence['rounds']} of {count(evidence['rounds_run'], 'round')} that were run"
-    yield f"{rounds} count; a round is a fresh process of each side, one after the other on one device."
+    yield f"{rounds} count; a round is a fresh process of each side on one device."
     if evidence["ratio"] is None:
         yield "No ratio could be estimated from them."
         return

@@ -14,6 +14,7 @@ from zlbench_core.report.variants import gate_view
 from zlbench_core.report.words import interval, number, percent, probability, ratio
 
 RELEASED = " ⚠ released"
+FLAG = "⚠ "  # before a name in a plot, where a narrow window cuts the end
 MANY = 40  # operators, from which on each of them gets fewer plots
 _FEW_PLOTS = 4
 
@@ -32,7 +33,7 @@ def _view(results: Results, place: int, operator: dict[str, Any], line: dict[str
     silent = operator["verdict"] in SILENT
     released = results.released(operator)
     gate = results.gates.get(op)
-    mark = RELEASED if released else ""
+    mark = FLAG if released else ""
     rows = [] if silent else operator["rows"]
     return {
         "op": op,
@@ -67,7 +68,7 @@ def _most(results: Results) -> int:
 
 def overview(results: Results) -> Plot | None:
     """The forest of all operators."""
-    items = [(f"{one['op']}{RELEASED if results.released(one) else ''}", one) for one in results.operators]
+    items = [(f"{FLAG if results.released(one) else ''}{one['op']}", one) for one in results.operators]
     return forest("overview", "Ratio of each operator, with its interval", items)
 
 

@@ -65,7 +65,7 @@ def _forest(scale: str) -> dict[str, Any]:
     x = {
         "type": "quantitative",
         "scale": {"type": scale, "zero": False, "nice": False, "padding": 8},
-        "axis": {"title": "latency of B over A (left of 1: B is faster)", "tickCount": 5, "labelFlush": True},
+        "axis": {"title": "latency of B over A", "tickCount": 5, "labelFlush": True},
     }
     colour = {
         "field": "verdict",
@@ -78,16 +78,20 @@ def _forest(scale: str) -> dict[str, Any]:
         "config": _CONFIG,
         "width": "container",
         "fields": ["label", "ratio", "low", "high", "inner", "outer", "verdict", "told"],
-        "encoding": {"y": y},
         "layer": [
             {
                 "mark": {"type": "bar", "color": "var(--band)", "height": {"band": 0.9}},
-                "encoding": {"x": {**x, "field": "inner"}, "x2": {"field": "outer"}},
+                "encoding": {"y": y, "x": {**x, "field": "inner"}, "x2": {"field": "outer"}},
             },
-            {"mark": {"type": "rule", "color": "var(--faint)"}, "encoding": {"x": {"datum": 1, **_plain(x)}}},
+            {
+                "data": {"values": [{}]},
+                "mark": {"type": "rule", "color": "var(--faint)", "aria": False},
+                "encoding": {"x": {**x, "datum": 1}},
+            },
             {
                 "mark": {"type": "rule", "strokeWidth": 2},
                 "encoding": {
+                    "y": y,
                     "x": {**x, "field": "low"},
                     "x2": {"field": "high"},
                     "color": colour,
@@ -96,14 +100,10 @@ def _forest(scale: str) -> dict[str, Any]:
             },
             {
                 "mark": {"type": "point", "filled": True, "size": 60, "opacity": 1},
-                "encoding": {"x": {**x, "field": "ratio"}, "color": colour, "tooltip": tooltip},
+                "encoding": {"y": y, "x": {**x, "field": "ratio"}, "color": colour, "tooltip": tooltip},
             },
         ],
     }
-
-
-def _plain(x: dict[str, Any]) -> dict[str, Any]:
-    return {"type": x["type"], "scale": x["scale"], "axis": x["axis"]}
 
 
 def _rounds(times: str, names: list[str], colours: list[str]) -> dict[str, Any]:
@@ -174,7 +174,7 @@ def _round_plot(plot_id: str, row: RowSeries, mark: str) -> Plot:
     data = [[number, _short(a), _short(b)] for number, a, b in row.points]
     one_side = all(b is None for _, _, b in row.points)
     label = f"Latency by round of {row.label}, {len(data)} rounds"
-    return Plot(plot_id, "rounds-one" if one_side else "rounds", label, row.label + mark, data, 130)
+    return Plot(plot_id, "rounds-one" if one_side else "rounds", label, mark + row.label, data, 130)
 
 
 def _movement(row: RowSeries) -> float:

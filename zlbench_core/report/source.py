@@ -79,7 +79,8 @@ class Results:
 
     def released(self, operator: dict[str, Any]) -> bool:
         """Whether the operator's numbers are shown although its sides stand on different calibers."""
-        return bool(self.found["allow_caliber_mismatch"] and operator["refusals"])
+        released = self.found["allow_caliber_mismatch"] and operator["refusals"]
+        return bool(released) and operator["verdict"] not in SILENT
 
 
 def read_results(folder: Path, track: Track = untracked) -> Results:

@@ -122,7 +122,7 @@ def test_a_released_mismatch_marks_every_number(folder):
     assert len(numbers) >= 3 + 3 * 4
     assert all(mark for _, mark in numbers), numbers
     assert "Calibers released." in html
-    assert all("released" in line[0] for line in Reader(html).plots["rows-0"]["data"])
+    assert all(line[0].startswith("⚠ ") for line in Reader(html).plots["rows-0"]["data"])
 
 
 def test_one_side_alone_shows_statuses_and_speedups(folder):
