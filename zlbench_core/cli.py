@@ -8,10 +8,10 @@ from collections.abc import Sequence
 
 from zlbench_core import __version__
 from zlbench_core.chain.step import error_line
-from zlbench_core.commands import compare, devices, identity, preflight, report, show
+from zlbench_core.commands import compare, devices, identity, pins, preflight, report, show
 from zlbench_core.errors import ZlbenchError
 
-COMMANDS = (preflight, devices, identity, show, report, compare)
+COMMANDS = (preflight, devices, identity, show, report, compare, pins)
 EXAMPLES = """examples:
   zlbench preflight                          is this machine ready for the default campaign?
   zlbench preflight --backend musa           ... for that campaign on Moore Threads devices?
@@ -20,6 +20,7 @@ EXAMPLES = """examples:
   zlbench show results/cpu --markdown
   zlbench report results/cpu
   zlbench compare results/cpu/mm/a/r1 results/cpu/mm/b/r1
+  zlbench pins diff results/cpu/mm/pins other/mm/pins
 
 A campaign is run by Snakemake: snakemake --cores 2 --config backend=cpu 'ops=[mm]'
 exit codes: 0 done, 1 a mistake in the input, 3 preflight failed, 4 the runs are on different calibers

@@ -46,7 +46,7 @@ def identity_files(folder: Path, receipt: dict[str, Any]) -> dict[Path, str]:
 def stale_lines(folder: Path, track: Track = untracked) -> list[str]:
     """What the verdicts rest on and is no longer what it was, a sentence each; empty for a summary that stands.
 
-    Looks at every identity and gate of the receipt, and at every file that those identities vouch for.
+    Looks at every identity, gate and store of the receipt, and at every file that those identities vouch for.
     """
     try:
         receipt = read_receipt(folder)
@@ -55,6 +55,7 @@ def stale_lines(folder: Path, track: Track = untracked) -> list[str]:
     gone, changed = [], []
     vouched = [*identity_files(folder, receipt).items()]
     vouched += [(_below(folder, path, 2), digest) for path, digest in sorted(receipt["gates"].items())]
+    vouched += [(folder / name, digest) for name, digest in sorted(receipt.get("store", {}).items())]
     for path, digest in track(vouched, "checking runs"):
         if not path.is_file():
             gone.append(_shown(folder, path))

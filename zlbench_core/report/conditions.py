@@ -9,17 +9,17 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-MAX_BYTES = 16 << 20
+MAX_BYTES = 64 << 20  # of one run; what lies beyond is left out
 _NUMBERS = ("sm_clock_mhz", "temperature_c", "power_w")
 
 
 @dataclass
 class Conditions:
-    """Ranges over the timed rows of one or more runs; `unreadable` counts lines that are no JSON object."""
+    """Ranges over all askings, one a row or a block; `unreadable` counts lines that are no JSON object."""
 
     ranges: dict[str, tuple[float, float]] = field(default_factory=dict)
     throttled: Counter[str] = field(default_factory=Counter)
-    shared: int = 0  # rows during which another process held the device
+    shared: int = 0  # times that which another process was on the device
     rows: int = 0
     unreadable: int = 0
 
@@ -33,12 +33,14 @@ class Conditions:
         self.unreadable += other.unreadable
 
 
-def read_conditions(run_dir: Path) -> Conditions:
-    """The conditions of one run; empty where none were recorded."""
+def read_conditions(run_dir: Path, duet: bool = False) -> Conditions:
+    """The conditions of one run; empty where none were recorded. A duet keeps them beside each block."""
     found = Conditions()
-    for line in _lines(run_dir / "conditions.jsonl"):
+    for line in _lines(run_dir / ("samples.jsonl" if duet else "conditions.jsonl")):
         try:
-            _add_row(found, json.loads(line))
+            record = json.loads(line) if not duet or b'"conditions"' in line else {}
+            for row in _blocks(record) if duet else [record]:
+                _add_row(found, row)
         except (ValueError, TypeError, AttributeError, RecursionError):
             found.unreadable += 1
     return found
@@ -50,6 +52,10 @@ def _lines(path: Path) -> Iterator[bytes]:
             yield from stream.read(MAX_BYTES).splitlines()
     except OSError:
         return
+
+
+def _blocks(record: dict[str, Any]) -> list[dict[str, Any]]:
+    return [block["conditions"] for block in record.get("blocks", ()) if "conditions" in block]
 
 
 def _add_row(found: Conditions, row: dict[str, Any]) -> None:

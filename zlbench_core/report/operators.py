@@ -52,7 +52,7 @@ def _view(results: Results, place: int, operator: dict[str, Any], line: dict[str
         "exclusions": [*operator["exclusions"], *operator.get("excluded", ())],
         "rows": _rows(rows, _notes(results.summary, op)),
         "forest": forest(
-            f"rows-{place}", f"Rows of {op}{mark}", [(_label(op, row) + mark, row) for row in rows]
+            f"rows-{place}", f"{mark}Rows of {op}", [(mark + _label(op, row), row) for row in rows]
         ),
         "plots": []
         if silent
@@ -114,9 +114,12 @@ def _single(results: Results, place: int, op: str) -> dict[str, Any]:
     status = next((line for line in results.statuses if line["op"] == op), {})
     speedups = sorted(float(line["speedup"]) for line in lines if line["speedup"])
     plots = round_plots(f"round-{place}", results.series.get(op, []), "", _most(results))
+    judged = next((one for one in results.operators if one["op"] == op), {})
     return {
         "op": op,
         "id": f"op-{place}",
+        "released": bool(judged) and results.released(judged),
+        **{name: judged.get(name, []) for name in ("refusals", "exclusions", "hazards")},
         "status": status.get("status", "not run"),
         "reason": status.get("reason", ""),
         "count": len(lines),

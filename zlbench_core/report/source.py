@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from zlbench_core.autotune.pin_sets import DISCARDED, load_pin_set
 from zlbench_core.chain.receipt import Track, identity_files, read_receipt, stale_lines, untracked
 from zlbench_core.chain.show import read_verdicts
 from zlbench_core.errors import IdentityError, PinsError, ReadError
@@ -89,7 +90,7 @@ def read_results(folder: Path, track: Track = untracked) -> Results:
     check(found, "verdicts", str(folder / "verdicts.json"), ReadError)
     receipt = read_receipt(folder)
     files = [path for path in identity_files(folder, receipt) if path.is_file()]
-    runs = list(_runs(track(files, "reading runs")))
+    runs = list(_runs(track(files, "reading runs"), receipt["config"]["protocol"] == "duet"))
     summary = read_table(folder / "summary.csv")
     silent = {operator["op"] for operator in found["operators"] if operator["verdict"] in SILENT}
     return Results(
@@ -98,7 +99,7 @@ def read_results(folder: Path, track: Track = untracked) -> Results:
         receipt,
         read_table(folder / "ops_status.csv"),
         [line for line in summary if line["op"] not in silent],
-        _series(folder, found, runs, silent, track),
+        _series(folder, len(receipt["config"]["sides"]), runs, silent, track),
         dict(_gates(folder, receipt)),
         dict(_pins(folder, receipt["config"])),
         runs,
@@ -106,7 +107,7 @@ def read_results(folder: Path, track: Track = untracked) -> Results:
     )
 
 
-def _runs(files: Any) -> Iterator[RunFacts]:
+def _runs(files: Any, duet: bool) -> Iterator[RunFacts]:
     for path in files:
         op, side, number = path.parent.parts[-3:]
         try:
@@ -114,16 +115,16 @@ def _runs(files: Any) -> Iterator[RunFacts]:
         except IdentityError:
             continue  # named by stale_lines
         place = int(number.removeprefix("r"))
-        yield RunFacts(op, side, place, path.parent, identity, read_conditions(path.parent))
+        yield RunFacts(op, side, place, path.parent, identity, read_conditions(path.parent, duet))
 
 
 def _series(
-    folder: Path, found: dict[str, Any], runs: list[RunFacts], silent: set[str], track: Track
+    folder: Path, sides: int, runs: list[RunFacts], silent: set[str], track: Track
 ) -> dict[str, list[RowSeries]]:
-    if found["operators"]:
+    if sides == 2:
         lines = read_table(folder / "ab.csv")
         return series_of_table(line for line in lines if line["op"] not in silent)
-    folders = [(run.op, run.round, run.folder) for run in runs]
+    folders = [(run.op, run.round, run.folder) for run in runs if run.op not in silent]
     return series_of_runs(track(folders, "reading rows"))
 
 
@@ -139,22 +140,13 @@ def _gates(folder: Path, receipt: dict[str, Any]) -> Iterator[tuple[str, dict[st
 
 
 def _pins(folder: Path, config: dict[str, Any]) -> Iterator[tuple[str, PinFacts]]:
-    from zlbench_core.autotune.pins_cli import show
-
     root = config["autotune"]["pins_from"]
     for op in config["ops"] if config["measure"] and config["autotune"]["mode"] == "replay" else ():
-        place = Path(root) / op if root else folder / op / "pins"
         try:
-            shown = show(place)
-            yield op, PinFacts(shown["meta"], shown["entries"])
+            found = load_pin_set(op, Path(root) / op if root else folder / op / "pins")
         except PinsError as error:
-            yield op, PinFacts({}, [], _discarded(place) or str(error))
-
-
-def _discarded(place: Path) -> str | None:
-    """A record with a hole is thrown away whole, and its meta.json says why."""
-    try:
-        meta = json.loads((place / "meta.json").read_text(encoding="utf-8"))
-        return f"discarded: {meta['reason']}" if meta.get("status") == "discarded" else None
-    except (OSError, ValueError, KeyError, AttributeError):
-        return None
+            yield op, PinFacts({}, [], str(error))
+            continue
+        discarded = found.meta.get("status") == DISCARDED
+        problem = f"discarded: {found.meta.get('reason')}" if discarded else None
+        yield op, PinFacts(found.meta, [entry.to_json() for entry in found.entries], problem)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from zlbench_core.ir.figures import FIGURES
+
 MAX_VARIANTS = 200
 
 
@@ -44,23 +46,36 @@ def _config(config: Mapping[str, Any]) -> str:
 
 
 def _costs(cost: Any) -> Iterator[dict[str, Any]]:
-    """{figure: {a, b, change}}: figures that both sides lack are left out, the changed ones stand first."""
+    """From {"a": cost or None, "b": cost or None, "change": {figure: b - a}}: what changed stands first."""
     if not isinstance(cost, Mapping):
         return
-    found = [
-        (name, one)
-        for name, one in cost.items()
-        if isinstance(one, Mapping) and {"a", "b"} <= one.keys() and (one["a"], one["b"]) != (None, None)
-    ]
-    for name, one in sorted(found, key=lambda pair: not pair[1].get("change")):
+    change = cost.get("change") or {}
+    a, b = _figures(cost.get("a")), _figures(cost.get("b"))
+    for name in sorted(dict.fromkeys([*a, *b]), key=lambda name: not change.get(name)):
+        moved = change.get(name)
         yield {
             "name": name,
-            "a": _figure(one["a"]),
-            "b": _figure(one["b"]),
-            "change": "unknown" if (moved := one.get("change")) is None else f"{moved:+d}" if moved else "0",
+            "a": _figure(a, name),
+            "b": _figure(b, name),
+            "change": "unknown" if moved is None else f"{moved:+d}" if moved else "0",
             "changed": bool(moved),
         }
 
 
-def _figure(value: Any) -> str:
-    return "unknown" if value is None else str(value)
+def _figures(cost: Any) -> dict[str, int]:
+    """The figures that a side knows, the number of instructions and that of each class among them."""
+    if not isinstance(cost, Mapping):
+        return {}
+    figures = {name: cost[name] for name in FIGURES if isinstance(cost.get(name), int)}
+    classes = cost.get("instructions")
+    if isinstance(classes, Mapping):
+        figures["instructions"] = sum(classes.values())
+        figures |= {f"instructions.{name}": count for name, count in classes.items()}
+    return figures
+
+
+def _figure(figures: Mapping[str, int], name: str) -> str:
+    """A class of instructions that a side does not have, though its classes were counted, is 0 there."""
+    if name in figures:
+        return str(figures[name])
+    return "0" if name.startswith("instructions.") and "instructions" in figures else "unknown"

@@ -63,7 +63,7 @@ class Folder:
         )
 
     def release(self, *reasons: str) -> None:
-        self.operator("mm", refusals=list(reasons))
+        self.operator("mm", refusals=list(reasons), note="CALIBER MISMATCH RELEASED")
         self.change("verdicts.json", lambda found: found.update(allow_caliber_mismatch=True))
 
     def one_sided(self) -> None:

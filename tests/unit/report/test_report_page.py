@@ -134,6 +134,17 @@ def test_one_side_alone_shows_statuses_and_speedups(folder):
     assert reader.plots["round-0-0"]["kind"] == "rounds-one"
 
 
+def test_one_side_that_is_refused_shows_its_reasons_and_no_number(folder):
+    folder.one_sided()
+    operator = {"op": "mm", "verdict": "REFUSED", "detail": "", "reasons": ["x: y"], "refusals": ["x: y"]}
+    more = {"exclusions": [], "hazards": [], "rows": [], "evidence": None, "note": ""}
+    folder.change("verdicts.json", lambda found: found.update(operators=[operator | more]))
+    reader = read(folder)
+    assert "x: y" in reader.words
+    assert "mm ok – 0 6" in reader.words
+    assert not [name for name in reader.plots if name.startswith("round-0")]
+
+
 def test_compile_only_says_from_which_stage_the_code_differs(folder):
     detail = "the generated code differs from ttir on; nothing was measured"
     folder.operator("mm", evidence=None, rows=[], detail=detail, adjusted_p=None, rounds_needed=None)
@@ -165,15 +176,22 @@ def test_a_void_campaign_says_so_before_anything_else(folder):
 
 def test_static_cost_is_shown_where_the_gate_tells_it(folder):
     cost = {
-        "registers": {"a": 32, "b": 40, "change": 8},
-        "spills": {"a": 0, "b": 0, "change": 0},
-        "local": {"a": None, "b": 4, "change": None},
+        "a": {"registers": 32, "spills": 0, "local_bytes": None, "instructions": {"mma": 64, "memory": 8}},
+        "b": {"registers": 40, "spills": 0, "local_bytes": 4, "instructions": {"memory": 8}},
+        "change": {
+            "registers": 8,
+            "spills": 0,
+            "local_bytes": None,
+            "instructions": -64,
+            "instructions.mma": -64,
+        },
     }
     folder.change("mm/ir_gate.json", lambda gate: gate["variants"][0].update(cost=cost))
     words = read(folder).words
     assert "registers 32 to 40 (+8), " in words
     assert "spills 0" in words
-    assert "local unknown to 4 (unknown)" in words
+    assert "local_bytes unknown to 4 (unknown)" in words
+    assert "instructions.mma 64 to 0 (-64)" in words
 
 
 def test_conditions_are_ranges_by_operator_and_side(folder):
@@ -184,6 +202,14 @@ def test_conditions_are_ranges_by_operator_and_side(folder):
     text = "".join(json.dumps(row) + "\n" for row in rows) + "no json\n"
     (folder.path / "mm" / "a" / "r1" / "conditions.jsonl").write_text(text)
     assert "mm A 1700 to 1980 40 300.5 sw_power_cap in 1 1 of 2 2, 1 unreadable" in read(folder).words
+
+
+def test_a_duet_keeps_its_conditions_beside_each_block(folder):
+    folder.change("receipt.json", lambda receipt: receipt["config"].update(protocol="duet"))
+    blocks = [{"place": 0, "conditions": {"sm_clock_mhz": clock}} for clock in (1500, 1600)]
+    line = json.dumps({"seq": 0, "samples_ms": [1.0], "blocks": blocks}) + "\n"
+    (folder.path / "mm" / "b" / "r1" / "samples.jsonl").write_text(line + '{"seq": 1}\n')
+    assert "mm B 1500 to 1600 not told not told never never 2" in read(folder).words
 
 
 def test_300_operators_make_a_page_of_a_few_mb(folder):
