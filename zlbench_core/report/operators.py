@@ -30,11 +30,10 @@ def operator_views(results: Results) -> list[dict[str, Any]]:
 
 def _view(results: Results, place: int, operator: dict[str, Any], line: dict[str, Any]) -> dict[str, Any]:
     op, evidence = operator["op"], operator["evidence"] or {}
-    silent = operator["verdict"] in SILENT
     released = results.released(operator)
     gate = results.gates.get(op)
     mark = FLAG if released else ""
-    rows = [] if silent else operator["rows"]
+    rows = [] if operator["verdict"] in SILENT else operator["rows"]
     return {
         "op": op,
         "id": f"op-{place}",
@@ -54,10 +53,8 @@ def _view(results: Results, place: int, operator: dict[str, Any], line: dict[str
         "forest": forest(
             f"rows-{place}", f"{mark}Rows of {op}", [(mark + _label(op, row), row) for row in rows]
         ),
-        "plots": []
-        if silent
-        else round_plots(f"round-{place}", results.series.get(op, []), mark, _most(results)),
-        "series": 0 if silent else len(results.series.get(op, [])),
+        "plots": round_plots(f"round-{place}", results.series.get(op, []), mark, _most(results)),
+        "series": len(results.series.get(op, [])),
         "gate": gate_view(gate) if gate else None,
     }
 
