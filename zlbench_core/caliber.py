@@ -15,8 +15,10 @@ __all__ = [
     "CaliberMismatch",
     "caliber_complaints",
     "caliber_hazards",
+    "compared_values",
     "equal_sides",
     "incomparable",
+    "is_declared",
     "missing_fields",
     "undeclared_differences",
 ]
@@ -97,7 +99,7 @@ def undeclared_differences(runs: Runs, declared_axis: Sequence[str]) -> list[str
     names = sorted({name for identity in flat.values() for name in identity})
     complaints = []
     for name in names:
-        if not _is_volatile(name) and not _is_declared(name, declared_axis):
+        if not _is_volatile(name) and not is_declared(name, declared_axis):
             complaints += _differs(name, {label: identity.get(name) for label, identity in flat.items()})
     complaints += _unknown_devices(flat) + _replay_gaps(identities)
     return complaints + _replay_complaints(flat)
@@ -111,7 +113,7 @@ def equal_sides(runs: Runs, declared_axis: Sequence[str]) -> list[str]:
     sides: dict[str, set[str]] = {}
     for label, path in runs:
         flat = {
-            name: value for name, value in _flatten(load_identity(path)) if _is_declared(name, declared_axis)
+            name: value for name, value in _flatten(load_identity(path)) if is_declared(name, declared_axis)
         }
         sides.setdefault(label.split()[0], set()).add(repr(sorted(flat.items())))
     if len(sides) < 2 or not declared_axis or len(set().union(*sides.values())) > 1:
@@ -138,6 +140,14 @@ def _unknown_devices(flat: Mapping[str, Mapping[str, Any]]) -> list[str]:
     if all(identity.get("device_uuid") is not None for identity in flat.values()):
         return []
     return _differs("device_index", {label: identity.get("device_index") for label, identity in flat.items()})
+
+
+def compared_values(identity: Mapping[str, Any]) -> dict[str, Any]:
+    """The fields of an identity that a comparison looks at, nested names joined by dots."""
+    judged = {
+        name: _lookup(identity, name) for name in (*CALIBER_FIELDS, "autotune_mode", "replay.pins_digest")
+    }
+    return judged | {name: value for name, value in _flatten(identity) if not _is_volatile(name)}
 
 
 def _lookup(identity: Mapping[str, Any], name: str) -> Any:
@@ -253,7 +263,8 @@ def _is_volatile(name: str) -> bool:
     return any(name == known or name.startswith(f"{known}.") for known in (*MAY_DIFFER, *OWN_RULES))
 
 
-def _is_declared(name: str, axis: Sequence[str]) -> bool:
+def is_declared(name: str, axis: Sequence[str]) -> bool:
+    """Whether a field of the identities is what the sides are declared to differ in."""
     if name.startswith("environment.variables."):
         return f"env:{name.removeprefix('environment.variables.')}" in axis
     # A side that points PYTHONPATH or the linker at another build has declared another python.

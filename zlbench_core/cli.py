@@ -8,16 +8,17 @@ from collections.abc import Sequence
 
 from zlbench_core import __version__
 from zlbench_core.chain.step import error_line
-from zlbench_core.commands import compare, devices, identity, pins, preflight, show, verdict
+from zlbench_core.commands import compare, devices, identity, pins, preflight, report, show, verdict
 from zlbench_core.errors import ZlbenchError
 
-COMMANDS = (preflight, devices, identity, show, verdict, compare, pins)
+COMMANDS = (preflight, devices, identity, show, report, verdict, compare, pins)
 EXAMPLES = """examples:
   zlbench preflight                          is this machine ready for the default campaign?
   zlbench preflight --backend musa           ... for that campaign on Moore Threads devices?
   zlbench devices --backend cuda --json
   zlbench identity results/cpu/mm/a/r1
-  zlbench show results/cpu
+  zlbench show results/cpu --markdown
+  zlbench report results/cpu
   zlbench verdict results/cpu                the verdicts again, from the stored rounds alone
   zlbench compare results/cpu/mm/a/r1 results/cpu/mm/b/r1
   zlbench pins diff results/cpu/mm/pins other/mm/pins

@@ -167,6 +167,10 @@ def get_summary(wildcards):
     return f"results/{CAMPAIGN.backend}/verdicts.json"
 
 
+def get_report(wildcards):
+    return f"results/{CAMPAIGN.backend}/report.html"
+
+
 def print_summary():
     folder = Path("results") / CAMPAIGN.backend
     if (folder / "verdicts.json").exists():

@@ -15,6 +15,7 @@ from zlbench_core.results.rows import Row, RowKey
 from zlbench_core.results.status import STATUSES
 from zlbench_core.verdicts.stored import RELEASED
 
+MAX_NOTES = 10
 _WORST_FIRST = {status: place for place, status in enumerate(reversed(STATUSES))}
 
 
@@ -44,6 +45,7 @@ def status_lines(campaign: Campaign, runs: Sequence[Run]) -> Iterator[dict[str, 
             "partial_dtypes": run.result.partial_dtypes,
             "markers": dict(markers),
             "rounds": len(mine),
+            "notes": list(dict.fromkeys(note for one in mine for note in one.result.notes))[:MAX_NOTES],
         }
 
 

@@ -49,6 +49,8 @@ def _lines(
     for operator in found["operators"]:
         yield from (f"!!! [caliber] {operator['op']}: {refusal} ({word})" for refusal in operator["refusals"])
         yield from (f"[caliber] {operator['op']}: {hazard}" for hazard in operator["hazards"])
+    if (folder / "report.html").exists():
+        yield f"report: {folder}/report.html"
     yield f"tables: {folder}/summary.csv, ab.csv, ops_status.csv; verdicts.json, receipt.json"
 
 

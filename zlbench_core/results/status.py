@@ -25,7 +25,7 @@ STATUSES = (OK, SKIPPED, PARTIAL, NO_DATA, NO_PINS, FAILED, TIMEOUT, CRASHED)  #
 
 _TIMEOUT_EXIT = 124  # what timeout(1) exits with, and the runner records
 _PYTEST_EXITS = {2: "interrupted", 3: "internal error of pytest", 4: "pytest could not start"}
-_INTERRUPTED, _INTERNAL, _NO_TESTS = 2, 3, 5  # a file that does not import interrupts pytest too
+_INTERRUPTED, _INTERNAL, _USAGE, _NO_TESTS = 2, 3, 4, 5  # a file that does not import interrupts pytest too
 
 
 @dataclass(frozen=True)
@@ -70,7 +70,7 @@ def _stopped(result: RunResult, identity: Mapping[str, Any], exit_code: int | No
             return OperatorStatus(CRASHED, f"{failure.kind}: {failure.message}")
     if exit_code == _INTERNAL or (exit_code == _INTERRUPTED and not result.failures):
         return OperatorStatus(CRASHED, f"{_PYTEST_EXITS[exit_code]} {_progress(result)}")
-    if result.cut_off:
+    if result.cut_off and exit_code != _USAGE:
         return OperatorStatus(CRASHED, f"the log breaks off {_progress(result)}")
     return None
 
@@ -122,6 +122,8 @@ def _red(result: RunResult, exit_code: int | None) -> OperatorStatus:
     if exit_code == _NO_TESTS and not result.rows:
         return OperatorStatus(NO_DATA, "pytest collected no test")
     why = _first_reason(result.failures) or _PYTEST_EXITS.get(exit_code or 0) or f"pytest exited {exit_code}"
+    if exit_code == _USAGE and why != _PYTEST_EXITS[_USAGE]:
+        why = f"{_PYTEST_EXITS[_USAGE]}: {why}"
     if not result.rows:
         return OperatorStatus(FAILED, why)
     missing = f"no rows of {', '.join(result.partial_dtypes)}; " if result.partial_dtypes else ""

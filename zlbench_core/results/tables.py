@@ -53,6 +53,7 @@ STATUS_FIELDS = (
     "partial_dtypes",
     "markers",
     "rounds",
+    "notes",
 )
 AB_FIELDS = (
     "op",

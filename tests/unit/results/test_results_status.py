@@ -45,6 +45,7 @@ LOCKED = Failure("infrastructure", "database is locked")
         (GREEN, {"pytest_exit": 1}, "partial", "1 rows (torch.float16), then: pytest exited 1"),
         (replace(RED, rows=()), {"pytest_exit": 1}, "failed", "RuntimeError: boom"),
         (replace(EMPTY, pytest_summary=None), {"pytest_exit": 4}, "failed", "pytest could not start"),
+        (RunResult(cut_off=True), {"pytest_exit": 4}, "failed", "pytest could not start"),
         (
             RunResult(pytest_summary=PytestSummary()),
             {"pytest_exit": 5},
