@@ -8,10 +8,10 @@ from collections.abc import Sequence
 
 from zlbench_core import __version__
 from zlbench_core.chain.step import error_line
-from zlbench_core.commands import compare, devices, identity, preflight, show
+from zlbench_core.commands import compare, devices, identity, ir, preflight, show
 from zlbench_core.errors import ZlbenchError
 
-COMMANDS = (preflight, devices, identity, show, compare)
+COMMANDS = (preflight, devices, identity, show, compare, ir)
 EXAMPLES = """examples:
   zlbench preflight                          is this machine ready for the default campaign?
   zlbench preflight --backend musa           ... for that campaign on Moore Threads devices?
@@ -19,9 +19,12 @@ EXAMPLES = """examples:
   zlbench identity results/cpu/mm/a/r1
   zlbench show results/cpu
   zlbench compare results/cpu/mm/a/r1 results/cpu/mm/b/r1
+  zlbench ir diff results/cpu/mm/a/r1 results/cpu/mm/b/r1 --kernel mm_kernel | less -R
+  zlbench ir cost results/cpu/mm/a/r1
 
 A campaign is run by Snakemake: snakemake --cores 2 --config backend=cpu 'ops=[mm]'
-exit codes: 0 done, 1 a mistake in the input, 3 preflight failed, 4 the runs are on different calibers
+exit codes: 0 done, 1 a mistake in the input, 3 preflight failed, 4 the runs are on different calibers;
+ir diff is like diff: 0 the code is the same, 1 it differs, 2 that is not known
 """
 
 

@@ -41,6 +41,7 @@ class DeviceBackend:
     gems_vendor: str | None = None
     supports_cuda_graph = False
     supports_mm_cluster_fix = False
+    compiles_without_device = False
     compat_plugins: tuple[str, ...] = ()
     capture_deny_ops: frozenset[str] = frozenset()
     ir_stages: tuple[str, ...] = ()

@@ -16,6 +16,7 @@ class CpuBackend(VendorBackend):
     aliases = ("host", "interpreter")
     torch_device = "cpu"
     direct_flushes_l2 = False
+    compiles_without_device = True
     # Of both families of targets; what one target leaves is stages_for(target).
     ir_stages = ("ttir", "ttgir", "llir", "ptx", "amdgcn", "cubin", "hsaco")
 

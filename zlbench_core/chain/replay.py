@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from zlbench_core.autotune.pins import validate_pins
 from zlbench_core.campaign import Campaign
-from zlbench_core.devices import Lease, lease
+from zlbench_core.devices import Lease, lease, named
 from zlbench_core.errors import PinsError
 from zlbench_core.identity import update_identity
 from zlbench_core.plans import round_digest
@@ -22,12 +23,26 @@ def replay_round(
     device: str | int | None,
     out_dirs: dict[str, Path],
     pins_dir: Path | None,
+    at_once: int = 1,
 ) -> None:
-    """Run every side once, in the order of A B B A over the rounds, while this process holds the device."""
-    with lease(campaign.backend, device, f"replay {op} round {number}", PATIENCE) as held:
-        for place, name in enumerate(side_order(campaign.side_names, number)):
-            _replay(campaign, op, number, name, out_dirs[name].absolute(), pins_dir, held)
-            update_identity(out_dirs[name], order=place)
+    """Run every side once, in the order of A B B A over the rounds, while this process holds the device.
+
+    Where nothing is measured no device is held, and up to `at_once` sides run at the same time.
+    """
+    sides = list(enumerate(side_order(campaign.side_names, number)))
+
+    def run(place: int, side: str, held: Lease) -> None:
+        _replay(campaign, op, number, side, out_dirs[side].absolute(), pins_dir, held)
+        update_identity(out_dirs[side], order=place)
+
+    if campaign.holds_devices:
+        with lease(campaign.backend, device, f"replay {op} round {number}", PATIENCE) as held:
+            for place, side in sides:
+                run(place, side, held)
+        return
+    held = named(campaign.backend, device)
+    with ThreadPoolExecutor(at_once) as pool:
+        list(pool.map(lambda item: run(*item, held), sides))
 
 
 def side_order(sides: tuple[str, ...], number: int) -> tuple[str, ...]:
