@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
+import multiprocessing
+from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
 from zlbench_core.autotune.pins import validate_pins
@@ -29,20 +30,22 @@ def replay_round(
 
     Where nothing is measured no device is held, and up to `at_once` sides run at the same time.
     """
-    sides = list(enumerate(side_order(campaign.side_names, number)))
-
-    def run(place: int, side: str, held: Lease) -> None:
-        _replay(campaign, op, number, side, out_dirs[side].absolute(), pins_dir, held)
-        update_identity(out_dirs[side], order=place)
-
+    sides = side_order(campaign.side_names, number)
+    folders = {side: out_dirs[side].absolute() for side in sides}
     if campaign.holds_devices:
         with lease(campaign.backend, device, f"replay {op} round {number}", PATIENCE) as held:
-            for place, side in sides:
-                run(place, side, held)
+            for place, side in enumerate(sides):
+                _replay(campaign, op, number, place, side, folders[side], pins_dir, held)
         return
     held = named(campaign.backend, device)
-    with ThreadPoolExecutor(at_once) as pool:
-        list(pool.map(lambda item: run(*item, held), sides))
+    # Processes, since an interrupt must reach the one that waits for each benchmark.
+    with ProcessPoolExecutor(at_once, mp_context=multiprocessing.get_context("fork")) as pool:
+        started = [
+            pool.submit(_replay, campaign, op, number, place, side, folders[side], pins_dir, held)
+            for place, side in enumerate(sides)
+        ]
+        for run in started:
+            run.result()
 
 
 def side_order(sides: tuple[str, ...], number: int) -> tuple[str, ...]:
@@ -51,7 +54,14 @@ def side_order(sides: tuple[str, ...], number: int) -> tuple[str, ...]:
 
 
 def _replay(
-    campaign: Campaign, op: str, number: int, side: str, out_dir: Path, pins_dir: Path | None, held: Lease
+    campaign: Campaign,
+    op: str,
+    number: int,
+    place: int,
+    side: str,
+    out_dir: Path,
+    pins_dir: Path | None,
+    held: Lease,
 ) -> None:
     mode = "replay" if pins_dir else "off"
     pins = pins_dir.absolute() if pins_dir else None
@@ -71,5 +81,7 @@ def _replay(
             validate_pins(pins)
         except PinsError as error:
             not_run(request, held, f"no pins: {error}")
+            update_identity(out_dir, order=place)
             return
     run_benchmark(request, held)
+    update_identity(out_dir, order=place)
