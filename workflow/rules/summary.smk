@@ -8,6 +8,7 @@ rule summarise:
         summary="results/{backend}/summary.csv",
         status="results/{backend}/ops_status.csv",
         ab="results/{backend}/ab.csv",
+        code="results/{backend}/code.csv",
         receipt="results/{backend}/receipt.json",
     log:
         "logs/{backend}/summary.log",

@@ -34,6 +34,11 @@ class CpuBackend(VendorBackend):
 
         activate(target)
 
+    def process_compile_only(self) -> None:
+        from zlbench_core.backends.cpu_stand_in import stand_in_for_cuda
+
+        stand_in_for_cuda()
+
     def process_device(self) -> dict[str, str | None]:
         """The interpreter and the active driver's target, such as cpu-interpreter/cuda:90."""
         from triton.runtime import driver

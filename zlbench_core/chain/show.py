@@ -7,8 +7,9 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from zlbench_core.chain.code import COLUMNS, shown_lines
 from zlbench_core.errors import ReadError
-from zlbench_core.results.console import status_table, verdict_table
+from zlbench_core.results.console import status_table, text_table, verdict_table
 from zlbench_core.results.tables import read_table
 
 
@@ -39,13 +40,22 @@ def _lines(
     if found["operators"]:
         yield f"a against b, which differ in {', '.join(found['declared_axis'])}; ratio is latency b / latency a\n"
         yield verdict_table(verdict_lines(found), width)
+        yield from _code_table(folder, width)
     if not found["operators"] or any(line["status"] != "ok" for line in statuses):
         yield status_table(statuses, width)
     word = "released" if found["allow_caliber_mismatch"] else "refused"
     for operator in found["operators"]:
         yield from (f"!!! [caliber] {operator['op']}: {refusal} ({word})" for refusal in operator["refusals"])
         yield from (f"[caliber] {operator['op']}: {hazard}" for hazard in operator["hazards"])
-    yield f"tables: {folder}/summary.csv, ab.csv, ops_status.csv; verdicts.json, receipt.json"
+    yield f"tables: {folder}/summary.csv, ab.csv, ops_status.csv, code.csv; verdicts.json, receipt.json"
+
+
+def _code_table(folder: Path, width: int | None) -> Iterator[str]:
+    """What a campaign without measurements is about: the code, operator by operator."""
+    if json.loads((folder / "receipt.json").read_text(encoding="utf-8"))["config"]["measure"]:
+        return
+    yield "changes of side b over the variants that differ; zlbench ir diff RUN_A RUN_B shows the code\n"
+    yield text_table(shown_lines(read_table(folder / "code.csv")), COLUMNS, width)
 
 
 def verdict_lines(found: Mapping[str, Any]) -> list[dict[str, Any]]:

@@ -9,13 +9,14 @@ from typing import Any
 
 from zlbench_core import __version__
 from zlbench_core.campaign import Campaign
+from zlbench_core.chain.code import code_lines
 from zlbench_core.chain.collect import Run, load_runs
 from zlbench_core.chain.judge import OperatorCase, build_case, to_rounds
 from zlbench_core.chain.lines import ab_lines, status_lines, summary_lines
 from zlbench_core.errors import ArchiveError
 from zlbench_core.files import sha256_of, write_json
 from zlbench_core.plans import round_digest
-from zlbench_core.results.tables import write_ab, write_status, write_summary
+from zlbench_core.results.tables import write_ab, write_code, write_status, write_summary
 from zlbench_core.source_digests import harness_files
 from zlbench_core.verdicts import (
     Looks,
@@ -44,6 +45,7 @@ def summarise(
 
     write_status(out_dir / "ops_status.csv", statuses)
     write_ab(out_dir / "ab.csv", [line for case in shown.values() for line in ab_lines(case)])
+    write_code(out_dir / "code.csv", code_lines({op: gates[op] for op in cases}))
     write_summary(out_dir / "summary.csv", summary_lines(campaign, runs, shown))
     write_json(out_dir / "receipt.json", _receipt(campaign, runs, gate_files))
     write_json(out_dir / "verdicts.json", {"schema_version": SCHEMA_VERSION, "status": "complete", **verdict})

@@ -50,7 +50,7 @@ def cost_text(cost: Cost) -> str:
         return f"static cost {_told(a or b)}"
     changes = {name: sides for name, sides in compare_costs(a, b).items() if sides["change"] != 0}
     known = [
-        f"{name} {sides['a']} -> {sides['b']} ({sides['change']:+d})"
+        f"{name.removeprefix('instructions.')} {sides['a']} -> {sides['b']} ({sides['change']:+d})"
         for name, sides in changes.items()
         if sides["change"] is not None
     ]
