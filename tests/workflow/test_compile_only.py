@@ -14,6 +14,7 @@ from zlbench_core.schemas import check
 
 from .conftest import REPOSITORY, Campaign
 
+pytestmark = pytest.mark.timeout(1800)  # four campaigns in one fixture; a minute on an idle machine
 OWN = REPOSITORY / "tests" / "data" / "own-kernels"
 # DESIGN.md section 8: the switch, and the first stage that it changes.
 SWITCHES = {
