@@ -125,6 +125,11 @@ class Campaign:
     def replays(self) -> bool:
         return self.measure and self.autotune.mode == "replay"
 
+    @property
+    def holds_devices(self) -> bool:
+        """Whether its benchmarks need a device for themselves. Compiling alone does not, where none is needed."""
+        return self.measure or not get_backend(self.backend).compiles_without_device
+
     def side(self, name: str) -> Side:
         return next(side for side in self.sides if side.name == name)
 

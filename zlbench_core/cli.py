@@ -8,10 +8,10 @@ from collections.abc import Sequence
 
 from zlbench_core import __version__
 from zlbench_core.chain.step import error_line
-from zlbench_core.commands import compare, devices, identity, pins, preflight, report, show, verdict
+from zlbench_core.commands import compare, devices, identity, ir, pins, preflight, report, show, verdict
 from zlbench_core.errors import ZlbenchError
 
-COMMANDS = (preflight, devices, identity, show, report, verdict, compare, pins)
+COMMANDS = (preflight, devices, identity, show, report, verdict, compare, ir, pins)
 EXAMPLES = """examples:
   zlbench preflight                          is this machine ready for the default campaign?
   zlbench preflight --backend musa           ... for that campaign on Moore Threads devices?
@@ -22,9 +22,12 @@ EXAMPLES = """examples:
   zlbench verdict results/cpu                the verdicts again, from the stored rounds alone
   zlbench compare results/cpu/mm/a/r1 results/cpu/mm/b/r1
   zlbench pins diff results/cpu/mm/pins other/mm/pins
+  zlbench ir diff results/cpu/mm/a/r1 results/cpu/mm/b/r1 --kernel mm_kernel | less -R
+  zlbench ir cost results/cpu/mm/a/r1
 
 A campaign is run by Snakemake: snakemake --cores 2 --config backend=cpu 'ops=[mm]'
-exit codes: 0 done, 1 a mistake in the input, 3 preflight failed, 4 the runs are on different calibers
+exit codes: 0 done, 1 a mistake in the input, 3 preflight failed, 4 the runs are on different calibers;
+ir diff is like diff: 0 the code is the same, 1 it differs, 2 that is not known
 """
 
 

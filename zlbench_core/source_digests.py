@@ -23,6 +23,7 @@ _READERS = (
     "chain/lines.py",
     "chain/judge.py",
     "chain/compare.py",
+    "chain/code.py",
 )
 _READERS += (
     "chain/accept.py",

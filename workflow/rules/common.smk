@@ -42,7 +42,8 @@ def claim_by_shard(slot):
 
 SLOTS = sorted({slot_of(op) for op in CAMPAIGN.ops})
 LOOKS_TWICE = CAMPAIGN.looks_twice
-OP_TOKENS = {f"gpu{slot}": claim_by_op(slot) for slot in range(len(DEVICES))}
+OP_TOKENS = {f"gpu{slot}": claim_by_op(slot) for slot in range(len(DEVICES)) if CAMPAIGN.holds_devices}
+ROUND_THREADS = 1 if CAMPAIGN.holds_devices else len(CAMPAIGN.side_names)
 SHARD_TOKENS = {f"gpu{slot}": claim_by_shard(slot) for slot in range(len(DEVICES))}
 
 

@@ -13,6 +13,7 @@ rule summarise:
             "results/{backend}/ops_status.csv", caption="../report/ops_status.rst", category="Tables"
         ),
         ab=report("results/{backend}/ab.csv", caption="../report/ab.rst", category="Tables"),
+        code=report("results/{backend}/code.csv", caption="../report/code.rst", category="Tables"),
         receipt=report("results/{backend}/receipt.json", caption="../report/receipt.rst", category="Tables"),
         rounds="results/{backend}/rounds.parquet",
         samples="results/{backend}/samples.parquet",

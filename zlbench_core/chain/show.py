@@ -7,9 +7,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from zlbench_core.chain.code import COLUMNS, shown_lines
 from zlbench_core.errors import ReadError
 from zlbench_core.files import read_object
-from zlbench_core.results.console import status_table, verdict_table
+from zlbench_core.results.console import status_table, text_table, verdict_table
 from zlbench_core.results.rows import positive
 from zlbench_core.results.tables import read_table
 
@@ -43,6 +44,7 @@ def _lines(
         yield f"a against b, which differ in {', '.join(found['declared_axis'])}; ratio is latency b / latency a\n"
     if found["operators"]:
         yield verdict_table(verdict_lines(found), width)
+        yield from _code_table(folder, width)
     if len(found["sides"]) == 1 or any(line["status"] != "ok" for line in statuses):
         yield status_table(statuses, width)
     word = "released" if found["allow_caliber_mismatch"] else "refused"
@@ -51,7 +53,15 @@ def _lines(
         yield from (f"[caliber] {operator['op']}: {hazard}" for hazard in operator["hazards"])
     if (folder / "report.html").exists():
         yield f"report: {folder}/report.html"
-    yield f"tables: {folder}/summary.csv, ab.csv, ops_status.csv; verdicts.json, receipt.json"
+    yield f"tables: {folder}/summary.csv, ab.csv, ops_status.csv, code.csv; verdicts.json, receipt.json"
+
+
+def _code_table(folder: Path, width: int | None) -> Iterator[str]:
+    """What a campaign without measurements is about: the code, operator by operator."""
+    if read_object(folder / "receipt.json", ReadError, what="receipt")["config"]["measure"]:
+        return
+    yield "changes of side b over the variants that differ; zlbench ir diff RUN_A RUN_B shows the code\n"
+    yield text_table(shown_lines(read_table(folder / "code.csv")), COLUMNS, width)
 
 
 def verdict_lines(found: Mapping[str, Any]) -> list[dict[str, Any]]:

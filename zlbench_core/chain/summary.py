@@ -8,6 +8,7 @@ from typing import Any
 
 from zlbench_core import __version__
 from zlbench_core.campaign import Campaign
+from zlbench_core.chain.code import code_lines
 from zlbench_core.chain.collect import Run, load_runs
 from zlbench_core.chain.evidence import sample_lines
 from zlbench_core.chain.judge import OperatorCase
@@ -15,7 +16,7 @@ from zlbench_core.chain.lines import ab_lines, status_lines, summary_lines
 from zlbench_core.chain.store import Gates, Runs, family_of, read_gates, store_campaign
 from zlbench_core.files import sha256_of, write_json
 from zlbench_core.results.store import ROUNDS_NAME, SAMPLES_NAME, samples_writer, write_rounds
-from zlbench_core.results.tables import write_ab, write_status, write_summary
+from zlbench_core.results.tables import write_ab, write_code, write_status, write_summary
 from zlbench_core.source_digests import harness_files
 from zlbench_core.verdicts.stored import StoredCampaign, judge_stored
 
@@ -34,6 +35,7 @@ def summarise(
     statuses = [line for op in campaign.ops for line in status_lines(campaign, runs.get(op, []))]
     write_status(out_dir / "ops_status.csv", statuses)
     write_ab(out_dir / "ab.csv", [line for case in shown.values() for line in ab_lines(case)])
+    write_code(out_dir / "code.csv", code_lines({op: gates[op] for op in cases}))
     write_summary(out_dir / "summary.csv", summary_lines(campaign, runs, shown))
     write_json(out_dir / "receipt.json", _receipt(campaign, runs, gate_files, out_dir))
     write_json(out_dir / "verdicts.json", framed(verdicts))

@@ -49,7 +49,7 @@ def operator_status(
     return (
         _stopped(result, identity, exit_code)
         or _without_pins(identity)
-        or (_green(result, measured) if _is_green(result, exit_code) else _red(result, exit_code))
+        or (_green(result, identity, measured) if _is_green(result, exit_code) else _red(result, exit_code))
     )
 
 
@@ -100,12 +100,12 @@ def _is_green(result: RunResult, exit_code: int | None) -> bool:
     return summary is None or not (summary.failed or summary.errors)
 
 
-def _green(result: RunResult, measured: bool) -> OperatorStatus:
+def _green(result: RunResult, identity: Mapping[str, Any], measured: bool) -> OperatorStatus:
     skipped = bool(result.skipped) or bool(result.pytest_summary and result.pytest_summary.skipped)
     if not result.rows and skipped and not (result.pytest_summary and result.pytest_summary.passed):
         return OperatorStatus(SKIPPED, "; ".join(result.skipped[:3]) or "skipped, no reason given")
     if not measured:
-        return OperatorStatus(OK, "compiled, not measured")
+        return _compiled(identity.get("ir"))
     usable = sum(row.usable for row in result.rows)
     if not usable:
         return OperatorStatus(NO_DATA, "finished green without " + ("a latency" if result.rows else "a row"))
@@ -116,6 +116,13 @@ def _green(result: RunResult, measured: bool) -> OperatorStatus:
             PARTIAL, f"{len(result.rows) - usable} of {len(result.rows)} rows have no latency"
         )
     return OperatorStatus(OK, "")
+
+
+def _compiled(captured: Any) -> OperatorStatus:
+    """A compile-only run that came to its end; `captured` is the identity's count of what it compiled."""
+    if isinstance(captured, Mapping) and captured.get("variants") == 0:
+        return OperatorStatus(NO_DATA, "finished green without compiling a kernel")
+    return OperatorStatus(OK, "compiled, not measured")
 
 
 def _red(result: RunResult, exit_code: int | None) -> OperatorStatus:

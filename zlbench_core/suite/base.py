@@ -185,7 +185,8 @@ class Benchmark:
             if not isinstance(error, WrongResult):
                 raise
         finally:
-            gc.collect()
+            if self.config.measure:
+                gc.collect()
 
     def _is_comprehensive(self) -> bool:
         return self.config.level == "comprehensive"
