@@ -63,7 +63,7 @@ _VOLATILE |= {
     *CALIBER_FIELDS,
 }
 # Judged by their own rules: replays below, fallbacks of the timer row by row when rows are paired.
-_OWN_RULES = ("replay.", "measurement.fallbacks", "measurement.rows")
+_OWN_RULES = ("replay.", "measurement.fallbacks", "measurement.rows", "measurement.pair.")
 _PYTHON_AXIS = ("environment.",)
 _PYTHON_AXIS_EXCEPT = ("environment.variables.", "environment.precision.", "environment.cpu")
 _PROVIDER_AXIS = ("environment.provider", "provider_dir", "provider_commit", "provider_dirty")

@@ -7,9 +7,9 @@ import shutil
 import signal
 import subprocess
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -36,6 +36,8 @@ VOUCHED = (
 )
 GRACE_SECONDS = 10
 
+OnStart = Callable[[Callable[[], None]], None]
+
 
 @dataclass(frozen=True)
 class RunRequest:
@@ -50,10 +52,11 @@ class RunRequest:
     shard: tuple[int, int] = (0, 1)
     pins_dir: Path | None = None
     plan: str | None = None
+    duet_socket: Path | None = None  # of the coordinator, where the run is one side of a duet
 
 
-def run_benchmark(request: RunRequest, lease: Lease) -> dict[str, Any]:
-    """Run it and return the finished identity.
+def run_benchmark(request: RunRequest, lease: Lease, on_start: OnStart | None = None) -> dict[str, Any]:
+    """Run it and return the finished identity. `on_start` gets a function that ends the process and its group.
 
     A benchmark that fails, crashes or hangs is a fact in the identity, not an exception.
     """
@@ -66,7 +69,7 @@ def run_benchmark(request: RunRequest, lease: Lease) -> dict[str, Any]:
     init_identity(request.out_dir, **_asked(request, invocation, lease))
     with _tuner_caches(request) as caches:
         env = benchmark_env(request, lease) | caches
-        returncode, timed_out = _run_process(argv, invocation.cwd, env, request, lease)
+        returncode, timed_out = _run_process(argv, invocation.cwd, env, request, lease, on_start)
     return _finish(request, invocation, returncode, timed_out)
 
 
@@ -99,7 +102,11 @@ def fresh_folder(path: Path) -> None:
 
 def benchmark_argv(request: RunRequest, invocation: Invocation) -> list[str]:
     """The command line of the benchmark process."""
-    plugins = plan_plugins(request.campaign.backend, enable_ir=request.autotune_mode != "record")
+    plugins = plan_plugins(
+        request.campaign.backend,
+        enable_ir=request.autotune_mode != "record",
+        enable_duet=request.duet_socket is not None,
+    )
     loaded = [word for name in plugins for word in ("-p", name)]
     return [
         request.side.python,
@@ -131,6 +138,8 @@ def benchmark_env(request: RunRequest, lease: Lease) -> dict[str, str]:
         "PYTHONUNBUFFERED": "1",
         "PYTHONHASHSEED": "0",
     }
+    if request.duet_socket is not None:
+        env |= {run_env.DUET_SOCKET: str(request.duet_socket), run_env.DUET_SIDE: request.side.name}
     return env | ({run_env.REPLAY_FROM: str(request.pins_dir)} if request.pins_dir else {})
 
 
@@ -152,6 +161,7 @@ def _asked(request: RunRequest, invocation: Invocation, lease: Lease) -> dict[st
             "mode": campaign.mode,
             "dtypes": list(campaign.dtypes),
             "metrics": _metrics(request)[1:2],
+            **_protocol(request),
         },
         "side": side.name,
         "round": request.round,
@@ -161,6 +171,15 @@ def _asked(request: RunRequest, invocation: Invocation, lease: Lease) -> dict[st
         "started": now(),
         **get_provider(campaign.provider).facts(campaign, side),
     }
+
+
+def _protocol(request: RunRequest) -> dict[str, Any]:
+    """How the sides were timed; a record, which is compared with nothing, has no protocol."""
+    duet = request.campaign.duet
+    if request.duet_socket is None or duet is None:
+        return {} if request.autotune_mode == "record" else {"protocol": "rounds"}
+    told = {name: value for name, value in asdict(duet).items() if name != "patience"}
+    return {"protocol": "duet", "duet": told}
 
 
 def _header(request: RunRequest, invocation: Invocation, argv: list[str]) -> dict[str, Any]:
@@ -193,7 +212,12 @@ def _cache_env(root: Path) -> dict[str, str]:
 
 
 def _run_process(
-    argv: list[str], cwd: Path, env: dict[str, str], request: RunRequest, lease: Lease
+    argv: list[str],
+    cwd: Path,
+    env: dict[str, str],
+    request: RunRequest,
+    lease: Lease,
+    on_start: OnStart | None,
 ) -> tuple[int, bool]:
     with open(request.out_dir / "run.log", "wb") as log:
         process = subprocess.Popen(
@@ -208,6 +232,8 @@ def _run_process(
             pass_fds=lease.descriptors(),
         )
         try:
+            if on_start is not None:
+                on_start(lambda: _end_group(process))
             return process.wait(timeout=request.campaign.time_limit), False
         except subprocess.TimeoutExpired:
             _end_group(process)

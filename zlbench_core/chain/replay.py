@@ -1,4 +1,4 @@
-"""One round: fresh processes of both sides, side by side on one device."""
+"""One round: fresh processes of both sides on one device."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ from pathlib import Path
 
 from zlbench_core.autotune.pins import validate_pins
 from zlbench_core.campaign import Campaign
-from zlbench_core.devices import Lease, lease
+from zlbench_core.devices import lease
+from zlbench_core.duet.pair import replay_pair
 from zlbench_core.errors import PinsError
 from zlbench_core.identity import update_identity
 from zlbench_core.plans import round_digest
@@ -23,10 +24,25 @@ def replay_round(
     out_dirs: dict[str, Path],
     pins_dir: Path | None,
 ) -> None:
-    """Run every side once, in the order of A B B A over the rounds, while this process holds the device."""
+    """Run every side once while this process holds the device: by turns of milliseconds in a duet, else one after
+    the other, in the order of A B B A over the rounds."""
+    requests = {
+        name: _request(campaign, op, number, name, out_dirs[name].absolute(), pins_dir)
+        for name in campaign.side_names
+    }
     with lease(campaign.backend, device, f"replay {op} round {number}", PATIENCE) as held:
-        for place, name in enumerate(side_order(campaign.side_names, number)):
-            _replay(campaign, op, number, name, out_dirs[name].absolute(), pins_dir, held)
+        missing = _missing_pins(pins_dir)
+        if missing is not None:
+            order = campaign.side_names
+            for request in requests.values():
+                not_run(request, held, missing)
+        elif campaign.duet is not None:
+            order = replay_pair(requests, held, campaign.duet)
+        else:
+            order = side_order(campaign.side_names, number)
+            for name in order:
+                run_benchmark(requests[name], held)
+        for place, name in enumerate(order):
             update_identity(out_dirs[name], order=place)
 
 
@@ -35,26 +51,26 @@ def side_order(sides: tuple[str, ...], number: int) -> tuple[str, ...]:
     return sides if number % 2 else sides[::-1]
 
 
-def _replay(
-    campaign: Campaign, op: str, number: int, side: str, out_dir: Path, pins_dir: Path | None, held: Lease
-) -> None:
-    mode = "replay" if pins_dir else "off"
-    pins = pins_dir.absolute() if pins_dir else None
-    digest = round_digest(campaign, op)
-    request = RunRequest(
+def _request(
+    campaign: Campaign, op: str, number: int, side: str, out_dir: Path, pins_dir: Path | None
+) -> RunRequest:
+    return RunRequest(
         campaign,
         campaign.side(side),
         op,
         out_dir,
-        mode,
+        "replay" if pins_dir else "off",
         round=number,
-        pins_dir=pins,
-        plan=digest,
+        pins_dir=pins_dir.absolute() if pins_dir else None,
+        plan=round_digest(campaign, op),
     )
-    if pins:
-        try:
-            validate_pins(pins)
-        except PinsError as error:
-            not_run(request, held, f"no pins: {error}")
-            return
-    run_benchmark(request, held)
+
+
+def _missing_pins(pins_dir: Path | None) -> str | None:
+    if pins_dir is None:
+        return None
+    try:
+        validate_pins(pins_dir.absolute())
+    except PinsError as error:
+        return f"no pins: {error}"
+    return None
