@@ -220,7 +220,9 @@ def _accept_command_line_forms(raw: dict[str, Any]) -> None:
         sides["b"] = None
     _accept_devices(raw)
     nested = [("ir_gate", "allow_no_diff"), ("autotune", "shards")]
-    nested += [("duet", name) for name in ("superblocks", "block_ms", "discard", "warm_up", "seed", "patience")]
+    nested += [
+        ("duet", name) for name in ("superblocks", "block_ms", "discard", "warm_up", "seed", "patience")
+    ]
     for section, name in nested:
         _parse_nested(raw, section, name)
     for name in ("measure", "allow_caliber_mismatch"):
@@ -318,13 +320,17 @@ def _check_duet(campaign: Campaign, source: str) -> None:
     """A duet needs two sides, and a timer of ours that is called row by row and can be cut into blocks."""
     where = f"protocol 'duet' in {source}"
     if not campaign.is_ab:
-        raise ConfigError(f"{where}: side b is null, and one side has nobody to alternate with; rounds is allowed")
+        raise ConfigError(
+            f"{where}: side b is null, and one side has nobody to alternate with; rounds is allowed"
+        )
     if campaign.mode not in DUET_MODES:
         raise ConfigError(
             f"{where}: mode {campaign.mode} is timed by the suite itself; {' or '.join(DUET_MODES)} is allowed"
         )
     if campaign.direct_repeat != 1:
-        raise ConfigError(f"{where}: direct_repeat {campaign.direct_repeat} has no meaning there; 1 is allowed")
+        raise ConfigError(
+            f"{where}: direct_repeat {campaign.direct_repeat} has no meaning there; 1 is allowed"
+        )
     if get_backend(campaign.backend).own_timer is not None:
         raise ConfigError(
             f"{where}: the timer of backend {campaign.backend} cannot be cut into blocks; rounds is allowed"

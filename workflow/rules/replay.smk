@@ -1,4 +1,4 @@
-# A round is one job: both sides of a pair run one after the other on one device, which the job holds throughout.
+# A round is one job: both sides of a pair run on one device, which the job holds throughout.
 rule replay_round:
     input:
         preflight=expand("results/{{backend}}/preflight/{side}.json", side=CAMPAIGN.side_names),

@@ -73,7 +73,9 @@ def _closure(call: Callable[..., Any], depth: int) -> dict[str, Any]:
     cells = getattr(call, "__closure__", None) or ()
     held = {name: _content(cell) for name, cell in zip(names, cells, strict=False)}
     held |= {f"default {i}": value for i, value in enumerate(getattr(call, "__defaults__", None) or ())}
-    held |= {"args": getattr(call, "args", None), "keywords": getattr(call, "keywords", None)} if not held else {}
+    held |= (
+        {"args": getattr(call, "args", None), "keywords": getattr(call, "keywords", None)} if not held else {}
+    )
     return {name: described(value, depth + 1) for name, value in held.items() if not callable(value)}
 
 

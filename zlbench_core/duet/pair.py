@@ -24,7 +24,7 @@ class SideThread(threading.Thread):
         self.request, self._lease, self._on_end = request, lease, on_end
         self.error: BaseException | None = None
         self._end_process: Callable[[], None] | None = None
-        self._started = threading.Event()
+        self._launched = threading.Event()
 
     def run(self) -> None:
         try:
@@ -32,11 +32,11 @@ class SideThread(threading.Thread):
         except BaseException as error:  # raised again in the job's own thread
             self.error = error
         finally:
-            self._started.set()
+            self._launched.set()
             self._on_end(self.request.side.name)
 
     def wait_for_start(self) -> None:
-        self._started.wait()
+        self._launched.wait()
 
     def end_process(self) -> None:
         """End the process and whatever it started; nothing happens where it has not started."""
@@ -45,7 +45,7 @@ class SideThread(threading.Thread):
 
     def _note_start(self, end: Callable[[], None]) -> None:
         self._end_process = end
-        self._started.set()
+        self._launched.set()
 
 
 def replay_pair(requests: Mapping[str, RunRequest], lease: Lease, settings: Duet) -> tuple[str, ...]:

@@ -30,7 +30,11 @@ def arrival(key: str, **changes: Any) -> dict[str, Any]:
 
 def steady(side: str, key: str, command: dict[str, Any]) -> dict[str, Any]:
     """A block of equal times: side b is 10% slower."""
-    return {"type": messages.BLOCK, "samples_ms": [{"a": 1.0, "b": 1.1}[side]] * command["count"], "disturbed": None}
+    return {
+        "type": messages.BLOCK,
+        "samples_ms": [{"a": 1.0, "b": 1.1}[side]] * command["count"],
+        "disturbed": None,
+    }
 
 
 class Walker:

@@ -73,7 +73,9 @@ def test_a_side_that_fails_in_the_middle_of_its_row_loses_it_for_both(loser: str
 
 
 @pytest.mark.parametrize("shorter", ["a", "b"])
-def test_a_row_of_a_test_that_the_partner_has_ended_is_lost_and_the_next_test_is_measured(shorter: str) -> None:
+def test_a_row_of_a_test_that_the_partner_has_ended_is_lost_and_the_next_test_is_measured(
+    shorter: str,
+) -> None:
     class Tests(Walker):
         def walk(self) -> list[dict[str, Any] | None]:
             said = super().walk()
@@ -100,7 +102,9 @@ def test_a_row_that_one_side_never_comes_to_costs_at_most_one_more(lacks: str) -
 
 
 @given(st.lists(st.booleans(), min_size=12, max_size=12), st.lists(st.booleans(), min_size=12, max_size=12))
-def test_whatever_is_announced_every_row_that_both_have_is_measured(a_has: list[bool], b_has: list[bool]) -> None:
+def test_whatever_is_announced_every_row_that_both_have_is_measured(
+    a_has: list[bool], b_has: list[bool]
+) -> None:
     def steps(has: list[bool]) -> list[Any]:
         return [str(n) if here else ("lost", str(n), "gone") for n, here in enumerate(has)]
 
@@ -138,7 +142,9 @@ def test_unannounced_gaps_never_pair_two_rows_and_cost_at_most_twice_their_numbe
 @pytest.mark.parametrize(
     ("steps", "where"), [([("dies",)], "before its first row"), (["1", ("dies",)], "at row row 1")]
 )
-def test_a_side_that_dies_ends_the_pair_and_the_partner_is_told_who(dead: str, steps: list[Any], where: str) -> None:
+def test_a_side_that_dies_ends_the_pair_and_the_partner_is_told_who(
+    dead: str, steps: list[Any], where: str
+) -> None:
     sides = {name: Walker(name, steps if name == dead else ["1", "2"]) for name in "ab"}
     conductor = play(sides["a"], sides["b"])
     assert conductor.failure == f"side {dead} died {where}"
@@ -168,7 +174,11 @@ def test_a_side_that_ends_well_leaves_the_others_rows_lost_and_no_failure() -> N
     [
         ([], "a", "side a hangs: no word for 60 s before its first row"),
         ([("b", hello("b"))], "a", "side a hangs: no word for 60 s before its first row"),
-        ([("a", hello("a")), ("a", arrival("1"))], "b", "side b hangs: no word for 60 s before its first row"),
+        (
+            [("a", hello("a")), ("a", arrival("1"))],
+            "b",
+            "side b hangs: no word for 60 s before its first row",
+        ),
         (
             [("a", hello("a")), ("b", hello("b")), ("a", arrival("1")), ("b", arrival("1"))],
             "a",
@@ -205,4 +215,6 @@ def test_a_word_from_the_side_whose_turn_it_is_not_ends_the_pair() -> None:
     conductor.receive("a", hello("a"))
     conductor.receive("b", hello("b"))
     conductor.receive("b", arrival("1", node=NODE))
-    assert conductor.failure.startswith("side b said what nobody expected (ValueError: it is waiting, not running)")
+    assert conductor.failure.startswith(
+        "side b said what nobody expected (ValueError: it is waiting, not running)"
+    )

@@ -71,7 +71,11 @@ def test_what_the_benchmark_says_of_a_row_is_part_of_it() -> None:
     row = Suite().run(torch.float16, [4, 8])
     assert row.label == "mm torch.float16 [4, 8]"
     assert row.key == Suite().run(torch.float16, [4, 8]).key
-    others = [Suite().run(torch.float32, [4, 8]), Suite().run(torch.float16, [8]), Suite("add").run(torch.float16, [4, 8])]
+    others = [
+        Suite().run(torch.float32, [4, 8]),
+        Suite().run(torch.float16, [8]),
+        Suite("add").run(torch.float16, [4, 8]),
+    ]
     assert len({row.key, *(other.key for other in others)}) == 4
 
 

@@ -56,7 +56,9 @@ def drifting() -> Callable[[str, Command], dict[str, Any]]:
             return {}
         clock[0] += 0.01
         level = {"a": 1.0, "b": 1.007}[side] * (1 + clock[0])
-        return {"samples_ms": [round(level * noise.lognormvariate(0, 0.02), 4) for _ in range(command["count"])]}
+        return {
+            "samples_ms": [round(level * noise.lognormvariate(0, 0.02), 4) for _ in range(command["count"])]
+        }
 
     return reply
 
@@ -115,14 +117,18 @@ def test_one_disturbed_block_voids_its_whole_superblock_on_both_sides(side: str)
 
 def test_a_time_that_cannot_be_voids_like_a_throttled_one() -> None:
     _, answers = drive(
-        lambda who, command: {"samples_ms": [0.0] * command["count"]} if command.get("superblock") == 0 else {}
+        lambda who, command: (
+            {"samples_ms": [0.0] * command["count"]} if command.get("superblock") == 0 else {}
+        )
     )
     assert answers["a"]["void"][0].startswith("side ")
     assert "not positive and finite" in answers["a"]["void"][0]
 
 
 def test_a_row_with_fewer_than_half_of_its_superblocks_is_lost_for_both() -> None:
-    _, answers = drive(lambda who, command: {"disturbed": "hw_slowdown" if command.get("superblock") in (0, 1, 2) else None})
+    _, answers = drive(
+        lambda who, command: {"disturbed": "hw_slowdown" if command.get("superblock") in (0, 1, 2) else None}
+    )
     assert answers["a"] == answers["b"]
     assert answers["a"]["type"] == messages.LOST
     assert answers["a"]["reason"].startswith("3 of 4 superblocks are void: side ")
@@ -141,7 +147,11 @@ def test_where_one_side_refuses_the_capture_both_go_direct_and_both_are_told_why
         return {"sample_ms": None, "refusal": "legacy stream"} if refuses else {}
 
     told, answers = drive(reply, at_row(a={"graph": True}, b={"graph": True}))
-    prepared = [(side, command["way"], command["fallback"]) for side, command in told if command["type"] == messages.PREPARE]
+    prepared = [
+        (side, command["way"], command["fallback"])
+        for side, command in told
+        if command["type"] == messages.PREPARE
+    ]
     assert prepared == [
         ("a", "graph", None),
         ("b", "graph", None),
@@ -152,8 +162,12 @@ def test_where_one_side_refuses_the_capture_both_go_direct_and_both_are_told_why
 
 
 def test_a_denied_side_costs_no_capture_at_all() -> None:
-    told, _ = drive(lambda side, command: {}, at_row(a={"graph": True}, b={"graph": False, "refusal": "denied"}))
-    assert [command["fallback"] for _, command in told if command["type"] == messages.PREPARE] == ["side b: denied"] * 2
+    told, _ = drive(
+        lambda side, command: {}, at_row(a={"graph": True}, b={"graph": False, "refusal": "denied"})
+    )
+    assert [command["fallback"] for _, command in told if command["type"] == messages.PREPARE] == [
+        "side b: denied"
+    ] * 2
 
 
 def test_what_is_launched_is_decided_by_the_slower_side_for_both() -> None:
