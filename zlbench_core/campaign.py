@@ -33,6 +33,7 @@ RESERVED_ENV = (
     "FLAGGEMS_CACHE_DIR",
     "FLAGGEMS_DB_URL",
 )
+DUET_MODES = ("kernel", "cudagraph")
 
 
 @dataclass(frozen=True)
@@ -71,6 +72,18 @@ class Placebo:
 
 
 @dataclass(frozen=True)
+class Duet:
+    """What protocol duet measures in each round; `patience` in seconds. The schema explains each of them."""
+
+    superblocks: int
+    block_ms: float
+    discard: int
+    warm_up: int
+    seed: int
+    patience: float
+
+
+@dataclass(frozen=True)
 class Campaign:
     """A validated campaign. Times in milliseconds (warmup, iter) and seconds (time_limit)."""
 
@@ -92,6 +105,7 @@ class Campaign:
     stopping: str  # fixed | two-looks
     placebo: Placebo
     protocol: str
+    duet: Duet | None  # None: whole replays, one side after the other
     timer: str
     direct_repeat: int
     autotune: Autotune
@@ -152,16 +166,9 @@ class Campaign:
         """The inverse of to_json, for the scripts of the workflow."""
         tuples = {name: tuple(value[name]) for name in ("suite_dirs", "ops", "dtypes", "devices")}
         sides = tuple(Side(**side) for side in value["sides"])
-        placebo = _placebo(value["placebo"])
-        return cls(
-            **{
-                **value,
-                **tuples,
-                "sides": sides,
-                "placebo": placebo,
-                "autotune": Autotune(**value["autotune"]),
-            }
-        )
+        duet = None if value["duet"] is None else Duet(**value["duet"])
+        nested = {"sides": sides, "autotune": Autotune(**value["autotune"]), "duet": duet}
+        return cls(**{**value, **tuples, **nested, "placebo": _placebo(value["placebo"])})
 
 
 def load_campaign(
@@ -199,6 +206,7 @@ def load_campaign(
         stopping=values["stopping"],
         placebo=_placebo(values["placebo"]),
         protocol=values["protocol"],
+        duet=_duet(values),
         timer=values["timer"],
         direct_repeat=int(values["direct_repeat"]),
         autotune=_autotune(values["autotune"]),
@@ -242,6 +250,9 @@ def _accept_command_line_forms(raw: dict[str, Any]) -> None:
     _accept_devices(raw)
     nested = [("ir_gate", "allow_no_diff"), ("placebo", "rounds")]
     nested += [("autotune", name) for name in ("shards", "compile_threads", "early_drop")]
+    nested += [
+        ("duet", name) for name in ("superblocks", "block_ms", "discard", "warm_up", "seed", "patience")
+    ]
     for section, name in nested:
         _parse_nested(raw, section, name)
     for name in ("measure", "allow_caliber_mismatch"):
@@ -320,6 +331,15 @@ def _placebo(values: Mapping[str, Any]) -> Placebo:
     return Placebo(ops if isinstance(ops, str) else tuple(ops), int(values["rounds"]))
 
 
+def _duet(values: Mapping[str, Any]) -> Duet | None:
+    """None where nothing is timed or the protocol is another."""
+    if values["protocol"] != "duet" or not values["measure"]:
+        return None
+    given = values["duet"]
+    counts = {name: int(given[name]) for name in ("superblocks", "discard", "warm_up", "seed")}
+    return Duet(block_ms=float(given["block_ms"]), patience=float(given["patience"]), **counts)
+
+
 def _absolute(path: str | None) -> str | None:
     return None if path is None else str(Path(path).expanduser().absolute())
 
@@ -336,6 +356,8 @@ def _check(campaign: Campaign, source: str) -> None:
             f"tuner_cache {campaign.tuner_cache!r} in {source}: a record on a shared cache inherits winners; "
             "isolated is allowed, or pins from an earlier record (autotune.from)"
         )
+    if campaign.duet is not None:
+        _check_duet(campaign, source)
 
 
 def _check_placebo(campaign: Campaign, source: str) -> None:
@@ -348,4 +370,25 @@ def _check_placebo(campaign: Campaign, source: str) -> None:
         raise ConfigError(
             f"placebo.rounds is {placebo.rounds} in {source}; at alpha {campaign.alpha:g} fewer than {fewest} rounds "
             "can claim nothing, so they would prove nothing"
+        )
+
+
+def _check_duet(campaign: Campaign, source: str) -> None:
+    """A duet needs two sides, and a timer of ours that is called row by row and can be cut into blocks."""
+    where = f"protocol 'duet' in {source}"
+    if not campaign.is_ab:
+        raise ConfigError(
+            f"{where}: side b is null, and one side has nobody to alternate with; rounds is allowed"
+        )
+    if campaign.mode not in DUET_MODES:
+        raise ConfigError(
+            f"{where}: mode {campaign.mode} is timed by the suite itself; {' or '.join(DUET_MODES)} is allowed"
+        )
+    if campaign.direct_repeat != 1:
+        raise ConfigError(
+            f"{where}: direct_repeat {campaign.direct_repeat} has no meaning there; 1 is allowed"
+        )
+    if get_backend(campaign.backend).own_timer is not None:
+        raise ConfigError(
+            f"{where}: the timer of backend {campaign.backend} cannot be cut into blocks; rounds is allowed"
         )

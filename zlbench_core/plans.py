@@ -51,7 +51,8 @@ def record_plan(campaign: Campaign, op: str) -> str:
 def round_plan(campaign: Campaign, op: str) -> str:
     """A round of one operator: both sides, since a round is a pair that is measured side by side."""
     autotune = campaign.autotune if campaign.replays else _NO_PINS
-    return _plan(_neutral(campaign, ops=(op,), autotune=autotune), campaign.side_names)
+    measured = {"protocol": campaign.protocol, "duet": campaign.duet} if campaign.measure else {}
+    return _plan(_neutral(campaign, ops=(op,), autotune=autotune, **measured), campaign.side_names)
 
 
 def summary_plan(campaign: Campaign) -> str:
@@ -141,6 +142,8 @@ def _neutral(campaign: Campaign, **kept: Any) -> Campaign:
     neutral: dict[str, Any] = {
         "devices": (),
         "rounds": 1,
+        "protocol": "rounds",
+        "duet": None,
         "alpha": 0.05,
         "delta": None,
         "policy": "gate",

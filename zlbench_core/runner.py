@@ -7,7 +7,8 @@ import shutil
 import signal
 import subprocess
 import tempfile
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -35,6 +36,8 @@ VOUCHED = (
 )
 GRACE_SECONDS = 10
 
+OnStart = Callable[[Callable[[], None]], None]
+
 
 @dataclass(frozen=True)
 class RunRequest:
@@ -49,10 +52,11 @@ class RunRequest:
     shard: tuple[int, int] = (0, 1)
     pins_dir: Path | None = None
     plan: str | None = None
+    duet_socket: Path | None = None  # of the coordinator, where the run is one side of a duet
 
 
-def run_benchmark(request: RunRequest, lease: Lease) -> dict[str, Any]:
-    """Run it and return the finished identity.
+def run_benchmark(request: RunRequest, lease: Lease, on_start: OnStart | None = None) -> dict[str, Any]:
+    """Run it and return the finished identity. `on_start` gets a function that ends the process and its group.
 
     A benchmark that fails, crashes or hangs is a fact in the identity, not an exception.
     """
@@ -65,7 +69,7 @@ def run_benchmark(request: RunRequest, lease: Lease) -> dict[str, Any]:
     init_identity(request.out_dir, **_asked(request, invocation, lease))
     with tuner_caches(request.campaign.tuner_cache, compiled=_compiled_by_shards(request)) as caches:
         env = benchmark_env(request, lease) | caches.env
-        returncode, timed_out = _run_process(argv, invocation.cwd, env, request, lease)
+        returncode, timed_out = _run_process(argv, invocation.cwd, env, request, lease, on_start)
     update_identity(request.out_dir, caches=caches.state)
     return _finish(request, invocation, returncode, timed_out)
 
@@ -99,7 +103,11 @@ def fresh_folder(path: Path) -> None:
 
 def benchmark_argv(request: RunRequest, invocation: Invocation) -> list[str]:
     """The command line of the benchmark process."""
-    plugins = plan_plugins(request.campaign.backend, enable_ir=request.autotune_mode != "record")
+    plugins = plan_plugins(
+        request.campaign.backend,
+        enable_ir=request.autotune_mode != "record",
+        enable_duet=request.duet_socket is not None,
+    )
     loaded = [word for name in plugins for word in ("-p", name)]
     return [
         request.side.python,
@@ -134,6 +142,8 @@ def benchmark_env(request: RunRequest, lease: Lease) -> dict[str, str]:
     }
     if request.autotune_mode == "record":
         env |= _tuning_env(request)
+    if request.duet_socket is not None:
+        env |= {run_env.DUET_SOCKET: str(request.duet_socket), run_env.DUET_SIDE: request.side.name}
     return env | ({run_env.REPLAY_FROM: str(request.pins_dir)} if request.pins_dir else {})
 
 
@@ -182,6 +192,7 @@ def _asked(request: RunRequest, invocation: Invocation, lease: Lease) -> dict[st
             "mode": campaign.mode,
             "dtypes": list(campaign.dtypes),
             "metrics": _metrics(request)[1:2],
+            **_protocol(request),
         },
         "side": side.name,
         "round": request.round,
@@ -191,6 +202,15 @@ def _asked(request: RunRequest, invocation: Invocation, lease: Lease) -> dict[st
         "started": now(),
         **get_provider(campaign.provider).facts(campaign, side),
     }
+
+
+def _protocol(request: RunRequest) -> dict[str, Any]:
+    """How the sides were timed; a record, which is compared with nothing, has no protocol."""
+    duet = request.campaign.duet
+    if request.duet_socket is None or duet is None:
+        return {} if request.autotune_mode == "record" else {"protocol": "rounds"}
+    told = {name: value for name, value in asdict(duet).items() if name != "patience"}
+    return {"protocol": "duet", "duet": told}
 
 
 def _header(request: RunRequest, invocation: Invocation, argv: list[str]) -> dict[str, Any]:
@@ -207,7 +227,12 @@ def _header(request: RunRequest, invocation: Invocation, argv: list[str]) -> dic
 
 
 def _run_process(
-    argv: list[str], cwd: Path, env: dict[str, str], request: RunRequest, lease: Lease
+    argv: list[str],
+    cwd: Path,
+    env: dict[str, str],
+    request: RunRequest,
+    lease: Lease,
+    on_start: OnStart | None,
 ) -> tuple[int, bool]:
     with open(request.out_dir / "run.log", "wb") as log:
         process = subprocess.Popen(
@@ -222,6 +247,8 @@ def _run_process(
             pass_fds=lease.descriptors(),
         )
         try:
+            if on_start is not None:
+                on_start(lambda: _end_group(process))
             return process.wait(timeout=request.campaign.time_limit), False
         except subprocess.TimeoutExpired:
             _end_group(process)

@@ -1,4 +1,4 @@
-# A round is one job: both sides of a pair run one after the other on one device, which the job holds throughout.
+# A round is one job: both sides of a pair run on one device, which the job holds throughout.
 # Where nothing is measured they need no device, and run at the same time.
 rule replay_round:
     input:

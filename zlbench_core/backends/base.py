@@ -66,6 +66,10 @@ class DeviceBackend:
         """Clocks, temperature, throttle reasons and foreign processes now. Never part of the identity."""
         return {}
 
+    def disturbance(self, conditions: Mapping[str, object]) -> str | None:
+        """Why a time measured under these conditions says nothing about the kernel; None where it does."""
+        return None
+
     def classify_capture_error(self, exc: BaseException) -> str:
         """Judge a failed graph capture: "recoverable", "fatal" or "poisoned"; the worst of the chain wins."""
         raise NotImplementedError

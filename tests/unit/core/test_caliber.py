@@ -149,3 +149,13 @@ def test_another_provider_folder_may_bring_another_commit(runs):
     given = runs({"provider_commit": "1"}, {"provider_commit": "2"})
     assert undeclared_differences(given, ["provider_dir"]) == []
     assert undeclared_differences(given, [])[0].startswith("provider_commit")
+
+
+def test_what_a_duet_spent_and_lost_may_differ_and_how_it_measured_may_not(runs):
+    def duet(seed, spent):
+        told = {"mode": "kernel", "protocol": "duet", "duet": {"seed": seed}, "pair": {"spent_ms": spent}}
+        return {"measurement": told}
+
+    assert undeclared_differences(runs(duet(1, {"timed": 1.0}), duet(1, {"timed": 2.0})), []) == []
+    (complaint,) = undeclared_differences(runs(duet(1, {}), duet(2, {})), [])
+    assert complaint.startswith("measurement.duet.seed")
