@@ -8,7 +8,7 @@ import signal
 import subprocess
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,9 +16,11 @@ from typing import Any
 import yaml
 
 from zlbench_core import run_env
+from zlbench_core.backends import get_backend
 from zlbench_core.campaign import Campaign, Side
 from zlbench_core.devices import Lease
 from zlbench_core.environment import side_environment
+from zlbench_core.errors import MachineError
 from zlbench_core.files import sha256_of, write_json, write_text
 from zlbench_core.identity import init_identity, load_identity, now, update_identity
 from zlbench_core.plugin_plan import plan_plugins
@@ -35,6 +37,8 @@ VOUCHED = (
     "shapes.yaml",
 )
 GRACE_SECONDS = 10
+_FULL_DISK = (b"No space left on device", b"Disk quota exceeded")
+_LOG_TAIL = 64 << 10
 
 
 @dataclass(frozen=True)
@@ -55,7 +59,8 @@ class RunRequest:
 def run_benchmark(request: RunRequest, lease: Lease) -> dict[str, Any]:
     """Run it and return the finished identity.
 
-    A benchmark that fails, crashes or hangs is a fact in the identity, not an exception.
+    A benchmark that fails, crashes or hangs is a fact in the identity, not an exception. What the machine did to
+    it is no fact about the operator: MachineError for a full disk, DeviceError for a device that is gone.
     """
     invocation = get_provider(request.campaign.provider).invocation(
         request.campaign, request.side, request.op
@@ -67,7 +72,23 @@ def run_benchmark(request: RunRequest, lease: Lease) -> dict[str, Any]:
     with _tuner_caches(request) as caches:
         env = benchmark_env(request, lease) | caches
         returncode, timed_out = _run_process(argv, invocation.cwd, env, request, lease)
-    return _finish(request, invocation, returncode, timed_out)
+    identity = _finish(request, invocation, returncode, timed_out)
+    if identity["failure"]:
+        _blame_machine(request, lease)
+    return identity
+
+
+def _blame_machine(request: RunRequest, lease: Lease) -> None:
+    if lease.device is not None:
+        get_backend(request.campaign.backend).resolve_device(lease.device.uuid or lease.device.index)
+    log = request.out_dir / "run.log"
+    with open(log, "rb") as stream:
+        stream.seek(max(0, log.stat().st_size - _LOG_TAIL))
+        tail = stream.read()
+    if any(words in tail for words in _FULL_DISK):
+        raise MachineError(
+            f"the disk was full during {request.out_dir}; make room and give the same command again"
+        )
 
 
 def not_run(request: RunRequest, lease: Lease, reason: str) -> dict[str, Any]:
@@ -90,6 +111,8 @@ def not_run(request: RunRequest, lease: Lease, reason: str) -> dict[str, Any]:
 
 def fresh_folder(path: Path) -> None:
     """An empty folder at `path`; what an earlier run left there is gone before the new one starts."""
+    for left in path.parent.glob(f".{path.name}.*"):  # a removal that was killed half way
+        shutil.rmtree(left, ignore_errors=True)
     if path.exists():
         doomed = Path(tempfile.mkdtemp(prefix=f".{path.name}.", dir=path.parent))
         path.rename(doomed / path.name)
@@ -181,11 +204,21 @@ def _tuner_caches(request: RunRequest) -> Iterator[dict[str, str]]:
     """Cache variables of the run: empty folders that are dropped after it, or the shared one that was asked for."""
     kind, _, shared = request.campaign.tuner_cache.partition(":")
     if kind == "shared":
-        root = Path(shared).expanduser().absolute()
+        root = _writable(Path(shared).expanduser().absolute())
         yield _cache_env(root) | {run_env.ISOLATE_TUNER_CACHE: "0"}
         return
     with tempfile.TemporaryDirectory(prefix="zlbench-cache-", ignore_cleanup_errors=True) as root:
         yield _cache_env(Path(root)) | {run_env.ISOLATE_TUNER_CACHE: "1"}
+
+
+def _writable(root: Path) -> Path:
+    """`root`, made where it is missing. Raises MachineError: a tuner would go on without a cache, silently."""
+    try:
+        root.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=root):
+            return root
+    except OSError as error:
+        raise MachineError(f"tuner_cache shared:{root} cannot be written: {error.strerror}") from None
 
 
 def _cache_env(root: Path) -> dict[str, str]:
@@ -210,22 +243,20 @@ def _run_process(
         try:
             return process.wait(timeout=request.campaign.time_limit), False
         except subprocess.TimeoutExpired:
+            return _end_group(process), True
+        finally:
+            # Whatever the process started and left would hold the device and disturb the next run.
             _end_group(process)
-            return process.wait(), True
-        except BaseException:
-            _end_group(process)
-            raise
 
 
-def _end_group(process: subprocess.Popen[bytes]) -> None:
-    for step in (signal.SIGTERM, signal.SIGKILL):
-        try:
-            os.killpg(process.pid, step)
-            process.wait(timeout=GRACE_SECONDS)
-        except ProcessLookupError:
-            return
-        except subprocess.TimeoutExpired:
-            continue
+def _end_group(process: subprocess.Popen[bytes]) -> int:
+    """End the process and all that it started; its exit status."""
+    with suppress(ProcessLookupError, subprocess.TimeoutExpired):
+        os.killpg(process.pid, signal.SIGTERM)
+        process.wait(timeout=GRACE_SECONDS)
+    with suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
+    return process.wait()
 
 
 def _finish(request: RunRequest, invocation: Invocation, returncode: int, timed_out: bool) -> dict[str, Any]:
@@ -270,8 +301,10 @@ def check_digests(out_dir: Path) -> list[str]:
     digests = load_identity(out_dir).get("digests")
     digests = digests if isinstance(digests, dict) else {}
     names = {*digests, "run.log", *(name for name in VOUCHED if (out_dir / name).is_file())}
-    return sorted(
-        name
-        for name in names
-        if not (out_dir / name).is_file() or sha256_of(out_dir / name) != digests.get(name)
-    )
+    return sorted(name for name in names if not _vouched(out_dir, name, digests.get(name)))
+
+
+def _vouched(out_dir: Path, name: str, digest: Any) -> bool:
+    path = out_dir / name
+    inside = path.resolve().is_relative_to(out_dir.resolve())
+    return inside and path.is_file() and sha256_of(path) == digest

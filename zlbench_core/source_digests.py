@@ -27,6 +27,10 @@ _READERS += (
     "chain/status.py",
     "chain/collect.py",
     "chain/failures.py",
+    "chain/mend.py",
+    "commands/",
+    "folder_lock.py",
+    "snakemake_api.py",
     "caliber.py",
 )
 
