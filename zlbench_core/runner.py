@@ -207,7 +207,13 @@ def _tuner_caches(request: RunRequest) -> Iterator[dict[str, str]]:
         root = _writable(Path(shared).expanduser().absolute())
         yield _cache_env(root) | {run_env.ISOLATE_TUNER_CACHE: "0"}
         return
-    with tempfile.TemporaryDirectory(prefix="zlbench-cache-", ignore_cleanup_errors=True) as root:
+    try:
+        folder = tempfile.TemporaryDirectory(prefix="zlbench-cache-", ignore_cleanup_errors=True)
+    except OSError as error:
+        raise MachineError(
+            f"no folder for the run's caches: {error.strerror}; TMPDIR may name another"
+        ) from None
+    with folder as root:
         yield _cache_env(Path(root)) | {run_env.ISOLATE_TUNER_CACHE: "1"}
 
 
@@ -277,7 +283,8 @@ def _failure(returncode: int, timed_out: bool, limit: int) -> str | None:
     if timed_out:
         return f"timeout: ended after {limit} s"
     if returncode < 0:
-        return f"crashed: signal {signal.Signals(-returncode).name}"
+        killed = " (out of memory, or killed from outside)" if returncode == -signal.SIGKILL else ""
+        return f"crashed: signal {signal.Signals(-returncode).name}{killed}"
     return f"pytest exit {returncode}" if returncode else None
 
 

@@ -8,6 +8,7 @@ that it had, since a job of Snakemake for it would measure everything below it a
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -23,6 +24,8 @@ from zlbench_core.preflight import preflight
 
 def mend(campaign: Campaign, root: Path) -> list[str]:
     """Mend what is broken below `root`, results/{backend}. One line for each thing that was done."""
+    for left in (*root.glob(".*.tmp"), *root.glob("*/.*")):  # killed between writing and renaming
+        shutil.rmtree(left) if left.is_dir() else left.unlink()
     return [
         *_mend_preflights(campaign, root / "preflight"),
         *(line for op in campaign.ops for line in _mend_operator(campaign, root / op)),

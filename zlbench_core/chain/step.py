@@ -33,7 +33,7 @@ def step(name: str, log: str) -> Iterator[None]:
 
     SIGINT and SIGTERM end the benchmark process of the step before the step itself.
     """
-    signal.signal(signal.SIGTERM, _interrupt)
+    before = signal.signal(signal.SIGTERM, _interrupt)
     try:
         with _as_zlbench_error():
             failure_path(log).unlink(missing_ok=True)
@@ -49,6 +49,8 @@ def step(name: str, log: str) -> Iterator[None]:
         with suppress(OSError):
             write_json(failure_path(log), {"step": name, "line": line, "exit_code": error.exit_code})
         raise SystemExit(error.exit_code) from None
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 @contextmanager
