@@ -106,8 +106,10 @@ def read_records(folder: Path | str) -> Records:
     value = read_object(path)
     if value.get("status") not in STATUSES:
         raise PinsError(f"{path}: status {value.get('status')!r}; {' or '.join(STATUSES)} is expected")
-    entries = entries_of(value, path)
-    return Records(value["status"], str(value.get("backend")), entries, list(value.get("plan", [])))
+    plan = value.get("plan", [])
+    if not isinstance(plan, list) or not all(isinstance(part, dict) for part in plan):
+        raise PinsError(f"{path}: plan is no list of JSON objects")
+    return Records(value["status"], str(value.get("backend")), entries_of(value, path), plan)
 
 
 def read_object(path: Path) -> dict[str, Any]:
@@ -116,7 +118,7 @@ def read_object(path: Path) -> dict[str, Any]:
         value = json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
         raise PinsError(f"{path} does not exist") from None
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise PinsError(f"{path} cannot be read: {' '.join(str(error).split())}") from None
     if not isinstance(value, dict):
         raise PinsError(f"{path} holds {type(value).__name__}; a JSON object is expected")

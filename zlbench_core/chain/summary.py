@@ -16,6 +16,7 @@ from zlbench_core.errors import ArchiveError
 from zlbench_core.files import sha256_of, write_json
 from zlbench_core.plans import round_digest
 from zlbench_core.results.tables import write_ab, write_status, write_summary
+from zlbench_core.schemas import check
 from zlbench_core.source_digests import harness_files
 from zlbench_core.verdicts import (
     Looks,
@@ -123,8 +124,7 @@ def _receipt(campaign: Campaign, runs: Mapping[str, list[Run]], gate_files: Sequ
 def _read_gate(path: Path) -> dict[str, Any]:
     try:
         gate = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise ArchiveError(f"unreadable gate {path}: {error}; remove it and run again") from None
-    if not isinstance(gate, dict) or "verdict" not in gate:
-        raise ArchiveError(f"unreadable gate {path}: it holds no verdict; remove it and run again")
+    except (OSError, ValueError, RecursionError) as error:
+        raise ArchiveError(f"unreadable gate {path}: {error}; the same command makes it again") from None
+    check(gate, "ir_gate", str(path), ArchiveError)
     return gate
