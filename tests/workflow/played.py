@@ -16,7 +16,8 @@ from zlbench_core.identity import load_identity
 from .conftest import REPOSITORY, Campaign
 
 DATA = REPOSITORY / "tests" / "data" / "faults"
-SIDES = {"a": {}, "b": {"env": {"DISABLE_LLVM_OPT": "1"}}}
+SECRET = "hunter2-the-secret"
+SIDES = {"a": {}, "b": {"env": {"DISABLE_LLVM_OPT": "1", "SERVICE_TOKEN": SECRET}}}
 
 
 def make_player(folder: Path) -> Path:

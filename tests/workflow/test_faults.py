@@ -5,8 +5,8 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -14,24 +14,9 @@ import pytest
 from zlbench_core.campaign import Campaign, load_campaign
 from zlbench_core.chain.mend import mend
 
-from .played import copy_of, started
+from .played import SECRET, copy_of, started
+from .run_step import die_before_renaming, limit_file_sizes, run_in_child, run_step
 
-STEP = Path(__file__).with_name("run_step.py")
-KILL_AT_RENAME = """
-import os
-import signal
-
-replace = os.replace
-
-
-def kill_before(source, target, **options):
-    if str(target).endswith(os.environ["KILL_BEFORE"]):
-        os.kill(os.getpid(), signal.SIGKILL)
-    return replace(source, target, **options)
-
-
-os.replace = kill_before
-"""
 BROKEN_RUNS = ("add/a/r2/run_identity.json", "add/b/r1/result.json", "add/a/r1/run.log")
 MADE_AGAIN = (
     "add/pins/meta.json",
@@ -53,28 +38,25 @@ def content(folder: Path) -> dict[str, bytes]:
     return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
-def run_step(campaign, name: str, *args: str, **env: str) -> subprocess.CompletedProcess[str]:
-    env = {**os.environ, "ZL_LOCK_DIR": str(campaign.folder / "locks"), **env}
-    command = [sys.executable, str(STEP), name, *args]
-    return subprocess.run(
-        command, cwd=campaign.folder, env=env, capture_output=True, text=True, timeout=60, check=False
-    )
-
-
 @pytest.fixture
-def copied(finished, tmp_path):
+def copied(finished, tmp_path, monkeypatch):
+    """Makes a copy of the finished campaign, and goes there."""
+
     def make(**config):
-        return copy_of(finished, tmp_path / "copy", **config)
+        campaign = copy_of(finished, tmp_path / "copy", **config)
+        monkeypatch.setenv("ZL_LOCK_DIR", str(tmp_path / "locks"))
+        monkeypatch.chdir(campaign.folder)
+        return campaign
 
     return make
 
 
-@pytest.fixture
-def killing(tmp_path) -> str:
-    """A PYTHONPATH with which every process dies between writing and renaming $KILL_BEFORE."""
-    (tmp_path / "killing").mkdir()
-    (tmp_path / "killing" / "sitecustomize.py").write_text(KILL_AT_RENAME)
-    return os.pathsep.join([str(tmp_path / "killing"), os.environ.get("PYTHONPATH", "")])
+def test_a_secret_of_a_side_is_in_no_file_of_the_campaign(finished):
+    """Neither in results and logs nor in what Snakemake keeps; the campaign file is the user's own."""
+    files = [path for path in finished.folder.rglob("*") if path.is_file() and path.name != "campaign.yaml"]
+    assert any(".snakemake/metadata" in str(path) for path in files)
+    assert [path for path in files if SECRET.encode() in path.read_bytes()] == []
+    assert "SERVICE_TOKEN" in finished.path("add", "b", "r1", "header.json").read_text()
 
 
 def refusals(campaign) -> list[str]:
@@ -140,11 +122,10 @@ def test_what_is_broken_is_taken_away_or_made_again_and_the_rest_stays(copied, n
         ("summary", "verdicts.json"),
     ],
 )
-def test_a_kill_between_writing_and_renaming_leaves_a_whole_file_or_none(copied, killing, step, name):
+def test_a_kill_between_writing_and_renaming_leaves_a_whole_file_or_none(copied, step, name):
     campaign = copied()
     before = content(campaign.path())
-    killed = run_step(campaign, step, PYTHONPATH=killing, KILL_BEFORE=name)
-    assert killed.returncode == -9, killed
+    assert run_in_child(step, die_before_renaming(name)) == -signal.SIGKILL
     published = {path: text for path, text in content(campaign.path()).items() if not is_temporary(path)}
     if step != "replay":  # a run's folder is emptied before the run
         assert published.items() <= before.items()
@@ -154,8 +135,7 @@ def test_a_kill_between_writing_and_renaming_leaves_a_whole_file_or_none(copied,
             "add/a/r1/header.json",
         }
     mend(load(campaign), campaign.path())
-    again = run_step(campaign, step)
-    assert again.returncode == 0, again
+    run_step(step)
     after = content(campaign.path())
     assert [path for path in after if is_temporary(path)] == []
     assert after.keys() == before.keys()
@@ -165,20 +145,23 @@ def test_a_kill_between_writing_and_renaming_leaves_a_whole_file_or_none(copied,
         }.items() <= before.items()
 
 
+def only_line(capfd) -> str:
+    [line] = capfd.readouterr().err.splitlines()
+    assert line.startswith("zlbench: ")
+    return line
+
+
 def is_temporary(path: str) -> bool:
     return any(part.startswith(".") for part in Path(path).parts)
 
 
-def test_a_limit_on_file_sizes_is_one_line_and_harms_nothing(copied):
+def test_a_limit_on_file_sizes_is_one_line_and_harms_nothing(copied, capfd):
     campaign = copied()
     before = content(campaign.path())
-    done = run_step(campaign, "summary", "200")
-    assert done.returncode == 1
-    assert done.stderr.startswith("zlbench: ")
-    assert "File too large; raise the limit on file sizes" in done.stderr
-    assert len(done.stderr.splitlines()) == 1
+    assert run_in_child("summary", limit_file_sizes(200)) == 1
+    assert "File too large; raise the limit on file sizes" in only_line(capfd)
     assert content(campaign.path()) == before
-    assert run_step(campaign, "summary").returncode == 0
+    run_step("summary")
 
 
 @pytest.fixture
@@ -193,34 +176,30 @@ def mounted():
         targets.append(args[-1])
 
     yield mount
-    for target in reversed(targets):
+    for target in dict.fromkeys(targets):
         subprocess.run(["umount", target], check=True)
 
 
-def test_a_full_disk_is_one_line_and_room_is_all_it_needs(copied, mounted):
+def test_a_full_disk_is_one_line_and_room_is_all_it_needs(copied, mounted, capfd):
     campaign = copied()
     runs = campaign.path("add", "a", "r1")
     before = content(campaign.path())
     mounted("-t", "tmpfs", "-o", "size=16k", "tmpfs", str(runs.parent))
-    done = run_step(campaign, "replay")
-    assert done.returncode == 1
-    assert "No space left on device; make room and give the same command again" in done.stderr
-    assert len(done.stderr.splitlines()) == 1
+    assert run_in_child("replay", lambda: None) == 1
+    assert "No space left on device; make room and give the same command again" in only_line(capfd)
     mounted("-o", "remount,size=8m", str(runs.parent))
-    assert run_step(campaign, "replay").returncode == 0
+    run_step("replay")
     untouched = {path: text for path, text in before.items() if "/r1/" not in path and "/a/" not in path}
     assert untouched.items() <= content(campaign.path()).items()
 
 
-def test_results_that_may_only_be_read_are_one_line(copied, mounted):
+def test_results_that_may_only_be_read_are_one_line(copied, mounted, capfd):
     campaign = copied()
     before = content(campaign.path())
     mounted("--bind", str(campaign.path()), str(campaign.path()))
     mounted("-o", "remount,ro,bind", str(campaign.path()))
-    done = run_step(campaign, "summary")
-    assert done.returncode == 1
-    assert "Read-only file system; make it writable and give the same command again" in done.stderr
-    assert len(done.stderr.splitlines()) == 1
+    assert run_in_child("summary", lambda: None) == 1
+    assert "Read-only file system; make it writable and give the same command again" in only_line(capfd)
     assert content(campaign.path()) == before
 
 
