@@ -60,6 +60,7 @@ _VOLATILE |= {
     "device_index",
     "gpu",
     "mm_cluster_fix",
+    "caches",
     *CALIBER_FIELDS,
 }
 # Judged by their own rules: replays below, fallbacks of the timer row by row when rows are paired.

@@ -55,6 +55,9 @@ class Autotune:
     record_side: str
     shards: int
     pins_from: str | None
+    compile_threads: int | None = None  # None: this machine's cores, shared by the shards
+    compile_pool: str = "auto"
+    early_drop: bool = True
 
 
 @dataclass(frozen=True)
@@ -205,7 +208,9 @@ def _accept_command_line_forms(raw: dict[str, Any]) -> None:
     if isinstance(sides, dict) and sides.get("b") in ("null", "", "none"):
         sides["b"] = None
     _accept_devices(raw)
-    for section, name in (("ir_gate", "allow_no_diff"), ("autotune", "shards")):
+    nested = [("ir_gate", "allow_no_diff")]
+    nested += [("autotune", name) for name in ("shards", "compile_threads", "early_drop")]
+    for section, name in nested:
         _parse_nested(raw, section, name)
     for name in ("measure", "allow_caliber_mismatch"):
         if raw.get(name) in ("true", "false"):
@@ -267,7 +272,15 @@ def _sides(values: Mapping[str, Any], source: str) -> tuple[Side, ...]:
 
 
 def _autotune(values: Mapping[str, Any]) -> Autotune:
-    return Autotune(values["mode"], values["record_side"], int(values["shards"]), _absolute(values["from"]))
+    return Autotune(
+        mode=values["mode"],
+        record_side=values["record_side"],
+        shards=int(values["shards"]),
+        pins_from=_absolute(values["from"]),
+        compile_threads=values["compile_threads"],
+        compile_pool=values["compile_pool"],
+        early_drop=values["early_drop"],
+    )
 
 
 def _absolute(path: str | None) -> str | None:

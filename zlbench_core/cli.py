@@ -8,10 +8,10 @@ from collections.abc import Sequence
 
 from zlbench_core import __version__
 from zlbench_core.chain.step import error_line
-from zlbench_core.commands import compare, completion, devices, identity, preflight, show
+from zlbench_core.commands import compare, completion, devices, identity, pins, preflight, show
 from zlbench_core.errors import ZlbenchError
 
-COMMANDS = (preflight, devices, identity, show, compare, completion)
+COMMANDS = (preflight, devices, identity, show, compare, pins, completion)
 EXAMPLES = """examples:
   zlbench preflight                          is this machine ready for the default campaign?
   zlbench preflight --backend musa           ... for that campaign on Moore Threads devices?
@@ -24,6 +24,7 @@ EXAMPLES = """examples:
   zlbench show results/cpu --json
   zlbench compare results/cpu/mm/a/r1 results/cpu/mm/b/r1
   zlbench compare results/cpu/mm/a/r1 results/cpu/mm/b/r1 --allow-caliber-mismatch
+  zlbench pins diff results/cpu/mm/pins other/mm/pins
   zlbench completion bash > ~/.local/share/bash-completion/completions/zlbench
 
 A campaign is run by Snakemake: snakemake --cores 2 --config backend=cpu 'ops=[mm]'
@@ -55,7 +56,7 @@ def build_parser() -> argparse.ArgumentParser:
     for command in COMMANDS:
         command.add(commands)
     for name, one in commands.choices.items():
-        one.epilog = _examples_of(name)
+        one.epilog = "\n".join(filter(None, (one.epilog, _examples_of(name))))
         one.formatter_class = argparse.RawDescriptionHelpFormatter
     return parser
 

@@ -40,7 +40,7 @@ _TEXTS += (
 _TEXTS += ("tuner_cache",)
 _TYPES: dict[str, type] = {
     **dict.fromkeys(_TEXTS, str),
-    **dict.fromkeys(("direct_repeat", "pytest_exit", "round"), int),
+    **dict.fromkeys(("pytest_exit", "round"), int),
     **dict.fromkeys(("digests", "environment", "measurement", "replay"), dict),
     "declared": list,
     "environment.variables": dict,

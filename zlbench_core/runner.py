@@ -7,8 +7,7 @@ import shutil
 import signal
 import subprocess
 import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -26,6 +25,7 @@ from zlbench_core.identity import init_identity, load_identity, now, update_iden
 from zlbench_core.plugin_plan import plan_plugins
 from zlbench_core.providers import Invocation, get_provider
 from zlbench_core.source_digests import measuring_sources
+from zlbench_core.tuner_caches import tuner_caches
 
 VOUCHED = (
     "run.log",
@@ -69,9 +69,10 @@ def run_benchmark(request: RunRequest, lease: Lease) -> dict[str, Any]:
     argv = benchmark_argv(request, invocation)
     write_json(request.out_dir / "header.json", _header(request, invocation, argv))
     init_identity(request.out_dir, **_asked(request, invocation, lease))
-    with _tuner_caches(request) as caches:
-        env = benchmark_env(request, lease) | caches
+    with tuner_caches(request.campaign.tuner_cache, compiled=_compiled_by_shards(request)) as caches:
+        env = benchmark_env(request, lease) | caches.env
         returncode, timed_out = _run_process(argv, invocation.cwd, env, request, lease)
+    update_identity(request.out_dir, caches=caches.state)
     identity = _finish(request, invocation, returncode, timed_out)
     if identity["failure"]:
         _blame_machine(request, lease)
@@ -154,7 +155,34 @@ def benchmark_env(request: RunRequest, lease: Lease) -> dict[str, str]:
         "PYTHONUNBUFFERED": "1",
         "PYTHONHASHSEED": "0",
     }
+    if request.autotune_mode == "record":
+        env |= _tuning_env(request)
     return env | ({run_env.REPLAY_FROM: str(request.pins_dir)} if request.pins_dir else {})
+
+
+def _tuning_env(request: RunRequest) -> dict[str, str]:
+    """How a record compiles. Shards that may run at once share this machine's cores."""
+    autotune = request.campaign.autotune
+    threads = autotune.compile_threads or max(1, available_cpus() // request.shard[1])
+    pool = {} if autotune.compile_pool == "auto" else {run_env.COMPILE_POOL: autotune.compile_pool}
+    early_drop = "1" if autotune.early_drop else "0"
+    return {run_env.COMPILE_THREADS: str(threads), run_env.EARLY_DROP: early_drop, **pool}
+
+
+def _compiled_by_shards(request: RunRequest) -> Path | None:
+    several = request.autotune_mode == "record" and request.shard[1] > 1
+    return compiled_folder(request.out_dir) if several else None
+
+
+def compiled_folder(shard_dir: Path) -> Path:
+    """Where the shards of one record keep what they compile, until the record is published or discarded."""
+    return shard_dir.parent / ".compiled"
+
+
+def available_cpus() -> int:
+    """The cores that this process may use."""
+    affinity = getattr(os, "sched_getaffinity", None)
+    return len(affinity(0)) if affinity else os.cpu_count() or 1
 
 
 def _asked(request: RunRequest, invocation: Invocation, lease: Lease) -> dict[str, Any]:
@@ -197,38 +225,6 @@ def _header(request: RunRequest, invocation: Invocation, argv: list[str]) -> dic
         "shard": list(request.shard),
         "campaign": request.campaign.to_json(),
     }
-
-
-@contextmanager
-def _tuner_caches(request: RunRequest) -> Iterator[dict[str, str]]:
-    """Cache variables of the run: empty folders that are dropped after it, or the shared one that was asked for."""
-    kind, _, shared = request.campaign.tuner_cache.partition(":")
-    if kind == "shared":
-        root = _writable(Path(shared).expanduser().absolute())
-        yield _cache_env(root) | {run_env.ISOLATE_TUNER_CACHE: "0"}
-        return
-    try:
-        folder = tempfile.TemporaryDirectory(prefix="zlbench-cache-", ignore_cleanup_errors=True)
-    except OSError as error:
-        raise MachineError(
-            f"no folder for the run's caches: {error.strerror}; TMPDIR may name another"
-        ) from None
-    with folder as root:
-        yield _cache_env(Path(root)) | {run_env.ISOLATE_TUNER_CACHE: "1"}
-
-
-def _writable(root: Path) -> Path:
-    """`root`, made where it is missing. Raises MachineError: a tuner would go on without a cache, silently."""
-    try:
-        root.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryFile(dir=root):
-            return root
-    except OSError as error:
-        raise MachineError(f"tuner_cache shared:{root} cannot be written: {error.strerror}") from None
-
-
-def _cache_env(root: Path) -> dict[str, str]:
-    return {"TRITON_CACHE_DIR": str(root / "triton"), "FLAGGEMS_CACHE_DIR": str(root / "flaggems")}
 
 
 def _run_process(

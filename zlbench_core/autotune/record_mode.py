@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import Any
 
 from zlbench_core.autotune.compile_ahead import Ahead, Settings
@@ -18,8 +19,11 @@ class RecordMode:
     ) -> None:
         self.recorder = recorder
         self.ahead = ahead or Ahead(Settings.read())
-        self.sharding = Sharding(shard, recorder.plan)
+        self.sharding = Sharding(shard, recorder.plan, self._coming)
         self._tunings: dict[int, Tuning] = {}
+
+    def _coming(self, dtypes: list[Any]) -> None:
+        self.ahead.prefetch.dtypes = dtypes
 
     def patch(self, patches: Patches) -> None:
         for cls in tuner_classes():
@@ -74,5 +78,6 @@ class RecordMode:
         return bench
 
     def finish(self, *, complete: bool) -> dict[str, Any]:
+        self.ahead.prefetch.close()
         self.recorder.finish(complete=complete)
-        return {}
+        return {"tuning": asdict(self.ahead.settings)}

@@ -49,9 +49,12 @@ def benchmark_classes() -> Iterator[type]:
 class Sharding:
     """Splits every benchmark object of this process, and keeps the plan that the merge checks."""
 
-    def __init__(self, shard: tuple[int, int], plan: Plan) -> None:
+    def __init__(
+        self, shard: tuple[int, int], plan: Plan, resolved: Callable[[list[Any]], None] = lambda dtypes: None
+    ) -> None:
         self.index, self.count = shard
         self.plan = plan
+        self._resolved = resolved  # told the data types that a benchmark is about to walk
 
     def patch(self, patches: Patches) -> None:
         for cls in benchmark_classes():
@@ -80,6 +83,7 @@ class Sharding:
         benchmark.to_bench_dtypes = [
             dtype for place, dtype in enumerate(dtypes) if split.owns_dtype(self.index, place)
         ]
+        self._resolved(list(benchmark.to_bench_dtypes))
         iterate = type(benchmark).get_input_iter
         benchmark.get_input_iter = lambda dtype: self._walk(
             part, str(dtype), split, dtypes.index(dtype), iterate(benchmark, dtype)
