@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import signal
 import subprocess
 import sys
 from dataclasses import dataclass
@@ -15,6 +16,11 @@ import yaml
 REPOSITORY = Path(__file__).parents[2]
 SNAKEFILE = REPOSITORY / "workflow" / "Snakefile"
 SHAPES = {"shapes": {"mm": [[1, 32, 32, 32]], "softmax": [[8, 32]], "layer_norm": [[8, 32]]}}
+
+
+def _listen_to_ctrl_c() -> None:
+    """Where the tests run in the background of a shell, they and their children start with SIGINT ignored."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 @dataclass
@@ -57,7 +63,9 @@ class Campaign:
         # Locks of its own: a campaign elsewhere on this machine is no business of a test.
         env = {**os.environ, "ZL_LOCK_DIR": str(self.folder / "locks"), **(env or {})}
         pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
-        return subprocess.Popen(command, text=True, env=env, start_new_session=True, **pipes)
+        return subprocess.Popen(
+            command, text=True, env=env, start_new_session=True, preexec_fn=_listen_to_ctrl_c, **pipes
+        )
 
     def path(self, *parts: str) -> Path:
         return self.folder.joinpath("results", "cpu", *parts)

@@ -55,7 +55,7 @@ def running(campaign: Campaign, until: Path, **env: str) -> Iterator[subprocess.
     """The plain command in a process group of its own, at the moment when `until` exists."""
     process = campaign.start(env=env)
     try:
-        deadline = time.monotonic() + 60
+        deadline = time.monotonic() + 300
         while not until.exists() and process.poll() is None and time.monotonic() < deadline:
             time.sleep(0.05)
         assert until.exists(), process.communicate()

@@ -60,10 +60,11 @@ def leave_a_grandchild(argument: str) -> None:
 
 
 def wait(argument: str) -> None:
-    """Say that the run is on, then wait: for the tests that interrupt it. Only where it was not on before."""
-    if not Path(argument).exists():
-        Path(argument).write_text(str(os.getpid()))
-        time.sleep(WAIT_SECONDS)
+    """Say that the run is on, then wait for the test's leave to go on."""
+    Path(argument).write_text(str(os.getpid()))
+    leave, deadline = Path(f"{argument}.leave"), time.monotonic() + WAIT_SECONDS
+    while not leave.exists() and time.monotonic() < deadline:
+        time.sleep(0.05)
 
 
 def die(argument: str) -> None:
@@ -80,7 +81,7 @@ def fail(argument: str) -> None:
     sys.exit(1)
 
 
-WAIT_SECONDS = 6
+WAIT_SECONDS = 300
 IGNORE = "signal.signal(signal.SIGTERM, signal.SIG_IGN)"
 FAULTS = {
     "hang": hang,
