@@ -1,6 +1,6 @@
 """Mistakes that others met in public, as kinds: section 6 (environment) and 7 (Snakemake) of the collected cases.
 
-Section 4 (device lists) is in tests/unit/backends, A6.2 in tests/unit/ir, A6.3 and A6.4 in tests/unit/timing and /results.
+Section 4 (device lists) is in tests/unit/backends; A6.2 in tests/unit/ir; A6.3 and A6.4 where timing and results are.
 """
 
 from __future__ import annotations
