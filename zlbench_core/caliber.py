@@ -132,7 +132,20 @@ def missing_fields(runs: Runs) -> list[str]:
         complaints += (
             [f"{name}: not recorded by {', '.join(missing)}, and never assumed equal"] if missing else []
         )
-    return complaints
+    return complaints + _unreadable_precision(runs)
+
+
+def _unreadable_precision(runs: Runs) -> list[str]:
+    """Mixing torch's two ways to set a precision makes reading it raise: two sides' "unknown" are not equal."""
+    unknown: dict[str, list[str]] = {}
+    for label, path in runs:
+        for name, value in (_lookup(load_identity(path), "environment.precision") or {}).items():
+            if value == "unknown":
+                unknown.setdefault(name, []).append(label)
+    return [
+        f"environment.precision.{name}: not readable by {', '.join(labels)}, and never assumed equal"
+        for name, labels in unknown.items()
+    ]
 
 
 def _unknown_devices(flat: Mapping[str, Mapping[str, Any]]) -> list[str]:

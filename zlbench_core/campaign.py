@@ -17,6 +17,7 @@ from zlbench_core.backends.base import ALL_VISIBILITY_KEYS
 from zlbench_core.errors import ConfigError
 from zlbench_core.results.tables import resolve_device_arg
 from zlbench_core.schemas import validated
+from zlbench_core.sealing import sealed_all, unsealed_all
 from zlbench_core.verdicts import minimum_rounds
 
 TWO_LOOKS = "two-looks"
@@ -46,7 +47,8 @@ class Side:
     provider_dir: str | None
 
     def declared(self) -> dict[str, Any]:
-        return {"env": self.env, "python": self.python, "provider_dir": self.provider_dir}
+        """What the config says of this side, as it may be written: secrets are digests."""
+        return {"env": sealed_all(self.env), "python": self.python, "provider_dir": self.provider_dir}
 
 
 @dataclass(frozen=True)
@@ -159,13 +161,14 @@ class Campaign:
         return axis
 
     def to_json(self) -> dict[str, Any]:
-        return asdict(self)
+        """The campaign as it may be written: values that look like secrets are digests (sealing.py)."""
+        return {**asdict(self), "sides": [{"name": side.name, **side.declared()} for side in self.sides]}
 
     @classmethod
     def from_json(cls, value: Mapping[str, Any]) -> Campaign:
-        """The inverse of to_json, for the scripts of the workflow."""
+        """The inverse of to_json, for the scripts of the workflow. Raises ConfigError where a secret is missing."""
         tuples = {name: tuple(value[name]) for name in ("suite_dirs", "ops", "dtypes", "devices")}
-        sides = tuple(Side(**side) for side in value["sides"])
+        sides = tuple(Side(**{**side, "env": unsealed_all(side["env"])}) for side in value["sides"])
         duet = None if value["duet"] is None else Duet(**value["duet"])
         nested = {"sides": sides, "autotune": Autotune(**value["autotune"]), "duet": duet}
         return cls(**{**value, **tuples, **nested, "placebo": _placebo(value["placebo"])})

@@ -13,6 +13,42 @@ from zlbench_core.files import read_object, write_json
 SCHEMA_VERSION = 1
 FILE_NAME = "run_identity.json"
 
+# What readers rely on. A field may be missing or null; one of another type is no identity of ours.
+_TEXTS = (
+    "autotune_mode",
+    "backend",
+    "bench_level",
+    "device",
+    "device_uuid",
+    "driver",
+    "failure",
+    "harness",
+    "op",
+)
+_TEXTS += (
+    "plan",
+    "provider",
+    "provider_commit",
+    "shape_mode",
+    "side",
+    "started",
+    "status",
+    "test_node",
+    "timer",
+)
+_TEXTS += ("tuner_cache",)
+_TYPES: dict[str, type] = {
+    **dict.fromkeys(_TEXTS, str),
+    **dict.fromkeys(("pytest_exit", "round"), int),
+    **dict.fromkeys(("digests", "environment", "measurement", "replay"), dict),
+    "declared": list,
+    "environment.variables": dict,
+    "environment.precision": dict,
+    "measurement.fallbacks": dict,
+    "replay.fallbacks": dict,
+    "replay.tuned_keys": int,
+}
+
 
 def identity_path(out_dir: Path | str) -> Path:
     return Path(out_dir) / FILE_NAME
@@ -46,5 +82,18 @@ def update_identity(out_dir: Path | str, **fields: Any) -> dict[str, Any]:
 
 
 def load_identity(out_dir: Path | str) -> dict[str, Any]:
-    """Read a run's identity. Raises IdentityError when it is missing, not JSON, or of another schema."""
-    return read_object(identity_path(out_dir), IdentityError, what="identity", schema=SCHEMA_VERSION)
+    """Read a run's identity. Raises IdentityError when it is missing, malformed, or of another schema."""
+    path = identity_path(out_dir)
+    identity = read_object(path, IdentityError, what="identity", schema=SCHEMA_VERSION)
+    _check_types(identity, path)
+    return identity
+
+
+def _check_types(identity: Mapping[str, Any], path: Path) -> None:
+    for name, kind in _TYPES.items():
+        head, _, field = name.partition(".")
+        value = (identity.get(head) or {}).get(field) if field else identity.get(head)
+        if value is not None and (not isinstance(value, kind) or isinstance(value, bool)):
+            raise IdentityError(
+                f"unreadable identity {path}: {name} is {type(value).__name__}; {kind.__name__} is expected"
+            )

@@ -8,6 +8,7 @@ import signal
 import subprocess
 import tempfile
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -15,9 +16,11 @@ from typing import Any
 import yaml
 
 from zlbench_core import run_env
+from zlbench_core.backends import get_backend
 from zlbench_core.campaign import Campaign, Side
 from zlbench_core.devices import Lease
 from zlbench_core.environment import side_environment
+from zlbench_core.errors import MachineError
 from zlbench_core.files import sha256_of, write_json, write_text
 from zlbench_core.identity import init_identity, load_identity, now, update_identity
 from zlbench_core.plugin_plan import plan_plugins
@@ -35,6 +38,8 @@ VOUCHED = (
     "shapes.yaml",
 )
 GRACE_SECONDS = 10
+_FULL_DISK = (b"No space left on device", b"Disk quota exceeded")
+_LOG_TAIL = 64 << 10
 
 OnStart = Callable[[Callable[[], None]], None]
 
@@ -58,7 +63,8 @@ class RunRequest:
 def run_benchmark(request: RunRequest, lease: Lease, on_start: OnStart | None = None) -> dict[str, Any]:
     """Run it and return the finished identity. `on_start` gets a function that ends the process and its group.
 
-    A benchmark that fails, crashes or hangs is a fact in the identity, not an exception.
+    A benchmark that fails, crashes or hangs is a fact in the identity, not an exception. What the machine did to
+    it is no fact about the operator: MachineError for a full disk, DeviceError for a device that is gone.
     """
     invocation = get_provider(request.campaign.provider).invocation(
         request.campaign, request.side, request.op
@@ -71,7 +77,23 @@ def run_benchmark(request: RunRequest, lease: Lease, on_start: OnStart | None = 
         env = benchmark_env(request, lease) | caches.env
         returncode, timed_out = _run_process(argv, invocation.cwd, env, request, lease, on_start)
     update_identity(request.out_dir, caches=caches.state)
-    return _finish(request, invocation, returncode, timed_out)
+    identity = _finish(request, invocation, returncode, timed_out)
+    if identity["failure"]:
+        _blame_machine(request, lease)
+    return identity
+
+
+def _blame_machine(request: RunRequest, lease: Lease) -> None:
+    if lease.device is not None:
+        get_backend(request.campaign.backend).resolve_device(lease.device.uuid or lease.device.index)
+    log = request.out_dir / "run.log"
+    with open(log, "rb") as stream:
+        stream.seek(max(0, log.stat().st_size - _LOG_TAIL))
+        tail = stream.read()
+    if any(words in tail for words in _FULL_DISK):
+        raise MachineError(
+            f"the disk was full during {request.out_dir}; make room and give the same command again"
+        )
 
 
 def not_run(request: RunRequest, lease: Lease, reason: str) -> dict[str, Any]:
@@ -94,6 +116,8 @@ def not_run(request: RunRequest, lease: Lease, reason: str) -> dict[str, Any]:
 
 def fresh_folder(path: Path) -> None:
     """An empty folder at `path`; what an earlier run left there is gone before the new one starts."""
+    for left in path.parent.glob(f".{path.name}.*"):  # a removal that was killed half way
+        shutil.rmtree(left, ignore_errors=True)
     if path.exists():
         doomed = Path(tempfile.mkdtemp(prefix=f".{path.name}.", dir=path.parent))
         path.rename(doomed / path.name)
@@ -251,22 +275,20 @@ def _run_process(
                 on_start(lambda: _end_group(process))
             return process.wait(timeout=request.campaign.time_limit), False
         except subprocess.TimeoutExpired:
+            return _end_group(process), True
+        finally:
+            # Whatever the process started and left would hold the device and disturb the next run.
             _end_group(process)
-            return process.wait(), True
-        except BaseException:
-            _end_group(process)
-            raise
 
 
-def _end_group(process: subprocess.Popen[bytes]) -> None:
-    for step in (signal.SIGTERM, signal.SIGKILL):
-        try:
-            os.killpg(process.pid, step)
-            process.wait(timeout=GRACE_SECONDS)
-        except ProcessLookupError:
-            return
-        except subprocess.TimeoutExpired:
-            continue
+def _end_group(process: subprocess.Popen[bytes]) -> int:
+    """End the process and all that it started; its exit status."""
+    with suppress(ProcessLookupError, subprocess.TimeoutExpired):
+        os.killpg(process.pid, signal.SIGTERM)
+        process.wait(timeout=GRACE_SECONDS)
+    with suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
+    return process.wait()
 
 
 def _finish(request: RunRequest, invocation: Invocation, returncode: int, timed_out: bool) -> dict[str, Any]:
@@ -287,7 +309,8 @@ def _failure(returncode: int, timed_out: bool, limit: int) -> str | None:
     if timed_out:
         return f"timeout: ended after {limit} s"
     if returncode < 0:
-        return f"crashed: signal {signal.Signals(-returncode).name}"
+        killed = " (out of memory, or killed from outside)" if returncode == -signal.SIGKILL else ""
+        return f"crashed: signal {signal.Signals(-returncode).name}{killed}"
     return f"pytest exit {returncode}" if returncode else None
 
 
@@ -311,8 +334,10 @@ def check_digests(out_dir: Path) -> list[str]:
     digests = load_identity(out_dir).get("digests")
     digests = digests if isinstance(digests, dict) else {}
     names = {*digests, "run.log", *(name for name in VOUCHED if (out_dir / name).is_file())}
-    return sorted(
-        name
-        for name in names
-        if not (out_dir / name).is_file() or sha256_of(out_dir / name) != digests.get(name)
-    )
+    return sorted(name for name in names if not _vouched(out_dir, name, digests.get(name)))
+
+
+def _vouched(out_dir: Path, name: str, digest: Any) -> bool:
+    path = out_dir / name
+    inside = path.resolve().is_relative_to(out_dir.resolve())
+    return inside and path.is_file() and sha256_of(path) == digest

@@ -34,10 +34,13 @@ _READERS += (
     "chain/failures.py",
     "chain/evidence.py",
     "chain/look.py",
+    "chain/mend.py",
     "chain/recompute.py",
     "chain/store.py",
     "caliber",
     "commands/",
+    "folder_lock.py",
+    "snakemake_api.py",
 )
 
 

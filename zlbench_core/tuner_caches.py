@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from zlbench_core import run_env
+from zlbench_core.errors import MachineError
 
 # Each reads its variable when it is imported; without it, they write below the user's home.
 VARIABLES = {"triton": "TRITON_CACHE_DIR", "flaggems": "FLAGGEMS_CACHE_DIR"}
@@ -48,20 +49,41 @@ def tuner_caches(
 ) -> Iterator[TunerCaches]:
     """The caches that `tuner_cache` asks for: "isolated" or "shared:<folder>". Ready until the block ends.
 
+    Raises MachineError where they cannot be written.
+
     `compiled` is the compiler's cache of a record's shards, so that none compiles what another has; its entries are
     named by their content, and it is dropped with the record (chain/record.py).
     """
     kind, _, shared = setting.partition(":")
     if kind == "shared":
-        caches = TunerCaches(Path(shared).expanduser().absolute(), isolated=False)
+        caches = TunerCaches(_writable(Path(shared).expanduser().absolute()), isolated=False)
         with _watched(caches, environ):
             yield caches
     else:
-        with tempfile.TemporaryDirectory(prefix="zlbench-cache-", ignore_cleanup_errors=True) as root:
+        with _own_folder() as root:
             caches = TunerCaches(Path(root), isolated=True, compiled=compiled)
             with _watched(caches, environ):
                 yield caches
     caches.state["dropped"] = not caches.root.exists()
+
+
+def _writable(root: Path) -> Path:
+    """`root`, made where it is missing. Raises MachineError: a tuner would go on without a cache, silently."""
+    try:
+        root.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=root):
+            return root
+    except OSError as error:
+        raise MachineError(f"tuner_cache shared:{root} cannot be written: {error.strerror}") from None
+
+
+def _own_folder() -> tempfile.TemporaryDirectory[str]:
+    try:
+        return tempfile.TemporaryDirectory(prefix="zlbench-cache-", ignore_cleanup_errors=True)
+    except OSError as error:
+        raise MachineError(
+            f"no folder for the run's caches: {error.strerror}; TMPDIR may name another"
+        ) from None
 
 
 @contextmanager

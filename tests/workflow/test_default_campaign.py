@@ -75,6 +75,13 @@ def test_every_run_vouches_for_its_files(ran):
         ("pins_meta", "*/pins/meta.json", 2),
         ("ir_gate", "*/ir_gate.json", 2),
         ("verdicts", "verdicts.json", 1),
+        ("receipt", "receipt.json", 1),
+        ("preflight", "preflight/*.json", 2),
+        ("header", "*/*/r?/header.json", 6),
+        ("records", "*/record/*/records.json", 2),
+        ("pins", "*/pins/pins.json", 2),
+        ("gate_device", "ir_gate/device-*.json", 1),
+        ("ir_index", "*/*/r?/ir/index.json", 6),
     ],
 )
 def test_every_json_of_the_chain_fits_its_schema(ran, schema, pattern, count):

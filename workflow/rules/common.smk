@@ -2,13 +2,14 @@ import sys
 from pathlib import Path
 
 from zlbench_core import plans
-from zlbench_core.chain.failures import failure_lines
+from zlbench_core.chain.failures import failure_lines, known_failures
 from zlbench_core.chain.step import error_line
 from zlbench_core.errors import ZlbenchError
 from zlbench_core.chain.show import show_campaign
-from zlbench_core.snakemake_api import clock, load_workflow_campaign, terminal_width
+from zlbench_core.snakemake_api import load_workflow_campaign, terminal_width
 
-STARTED = clock()
+LOGS = Path("logs")
+FAILURES_BEFORE = known_failures(LOGS)
 try:
     CAMPAIGN = load_workflow_campaign(config, workflow)
 except ZlbenchError as error:
@@ -179,5 +180,5 @@ def print_summary():
 
 
 def report_failures():
-    for line in failure_lines(Path("logs"), STARTED):
+    for line in failure_lines(LOGS, FAILURES_BEFORE):
         print(line, file=sys.stderr)

@@ -105,8 +105,10 @@ def read_records(folder: Path | str) -> Records:
     value = read_object(path, PinsError, what="records", schema=SCHEMA_VERSION)
     if value.get("status") not in STATUSES:
         raise PinsError(f"{path}: status {value.get('status')!r}; {' or '.join(STATUSES)} is expected")
-    entries = entries_of(value, path)
-    return Records(value["status"], str(value.get("backend")), entries, list(value.get("plan", [])))
+    plan = value.get("plan", [])
+    if not isinstance(plan, list) or not all(isinstance(part, dict) for part in plan):
+        raise PinsError(f"{path}: plan is no list of JSON objects")
+    return Records(value["status"], str(value.get("backend")), entries_of(value, path), plan)
 
 
 def entries_of(value: Mapping[str, Any], path: Path) -> list[Entry]:

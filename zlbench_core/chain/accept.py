@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from zlbench_core.errors import CaliberMismatch, ReadError
-from zlbench_core.files import read_object
+from zlbench_core.chain.show import read_verdicts
+from zlbench_core.errors import CaliberMismatch
 
 
 def require_accepted(verdicts: str | Path) -> None:
-    """Raises CaliberMismatch, naming the operators, when a summary holds a refusal or a void verdict."""
-    found = read_object(verdicts, ReadError, what="summary")
+    """Raises CaliberMismatch, naming the operators, when a summary holds a refusal or a void verdict; ReadError
+    when it cannot be read."""
+    found = read_verdicts(Path(verdicts))
     if found.get("void"):
         raise CaliberMismatch(f"!!! [caliber] the campaign is VOID: {found['void']}")
     bad = [line for line in found["operators"] if line["verdict"] in ("REFUSED", "VOID") or line["refusals"]]

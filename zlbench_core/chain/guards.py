@@ -11,7 +11,7 @@ from zlbench_core.chain.collect import Run
 from zlbench_core.chain.status import status_of
 from zlbench_core.errors import ArchiveError, ReadError
 from zlbench_core.files import read_object, sha256_of
-from zlbench_core.ir.compare import IDENTICAL, compare_archives
+from zlbench_core.ir.compare import DIFFERENT, IDENTICAL, compare_archives
 from zlbench_core.ir.gate import SCHEMA_VERSION as GATE_SCHEMA
 from zlbench_core.results.status import OK
 
@@ -102,13 +102,19 @@ def gate_refusals(gate: dict[str, Any] | None, op: str) -> list[str]:
         return ["ir_gate: there is none, so it is not known whether the generated code differs"]
     if (gate.get("schema_version"), gate.get("status"), gate.get("op")) != (GATE_SCHEMA, "complete", op):
         return [f"ir_gate: it is not a complete gate of {op}"]
-    if gate["verdict"] == "unknown":
+    verdict, digests = gate.get("verdict"), gate.get("digests")
+    if verdict == "unknown":
         return [f"ir_gate: not known whether the generated code differs: {gate.get('reason')}"]
-    changed = [path for path, digest in gate["digests"].items() if not _is(Path(path), digest)]
-    if changed or len(gate["digests"]) < 2:
+    if verdict not in (IDENTICAL, DIFFERENT) or not isinstance(digests, dict):
+        return [f"ir_gate: its verdict {verdict!r} rests on nothing that it names"]
+    changed = [path for path, digest in digests.items() if not _is(Path(path), digest)]
+    if changed or len(digests) < 2:
         return [f"ir_gate: {', '.join(changed) or 'an archive'} is not what the gate compared"]
     return []
 
 
 def _is(path: Path, digest: str) -> bool:
-    return path.is_file() and sha256_of(path) == digest
+    try:
+        return path.is_file() and sha256_of(path) == digest
+    except (OSError, ValueError):  # a name that no file can have
+        return False

@@ -13,6 +13,7 @@ from zlbench_core.files import read_object
 from zlbench_core.results.console import status_table, text_table, verdict_table
 from zlbench_core.results.rows import positive
 from zlbench_core.results.tables import read_table
+from zlbench_core.schemas import check
 
 
 def show_campaign(folder: Path, width: int | None = None) -> str:
@@ -26,17 +27,16 @@ def show_campaign(folder: Path, width: int | None = None) -> str:
 
 
 def read_verdicts(path: Path) -> dict[str, Any]:
-    """verdicts.json of a finished campaign. Raises ReadError where it is missing or not whole."""
+    """verdicts.json, checked against its schema. Raises ReadError where it is missing or anything else."""
     found = read_object(path, ReadError, what="summary")
-    if found.get("status") != "complete":
-        raise ReadError(f"summary {path} is not complete: status {found.get('status')!r}")
+    check(found, "verdicts", str(path), ReadError)
     return found
 
 
 def _lines(
     found: Mapping[str, Any], statuses: list[dict[str, str]], folder: Path, width: int | None
 ) -> Iterator[str]:
-    devices = sorted({line["device"] for line in statuses if line["device"]})
+    devices = sorted({line["device"] for line in statuses if line.get("device")})
     yield f"\nmeasured on {', '.join(devices) or 'no device'}"
     if found["void"]:
         yield f"!!! VOID, and nothing of it may be quoted: {found['void']}\n"
@@ -45,7 +45,7 @@ def _lines(
     if found["operators"]:
         yield verdict_table(verdict_lines(found), width)
         yield from _code_table(folder, width)
-    if len(found["sides"]) == 1 or any(line["status"] != "ok" for line in statuses):
+    if len(found["sides"]) == 1 or any(line.get("status") != "ok" for line in statuses):
         yield status_table(statuses, width)
     word = "released" if found["allow_caliber_mismatch"] else "refused"
     for operator in found["operators"]:

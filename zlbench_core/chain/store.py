@@ -13,6 +13,7 @@ from zlbench_core.chain.judge import OperatorCase, build_case, one_sided_case
 from zlbench_core.errors import ArchiveError
 from zlbench_core.files import read_object
 from zlbench_core.plans import campaign_looks, family_size, round_digest
+from zlbench_core.schemas import check
 from zlbench_core.verdicts import fixed_looks
 from zlbench_core.verdicts.stored import SEED, StoredCampaign, StoredOperator
 
@@ -55,8 +56,7 @@ def read_gates(paths: Sequence[Path]) -> dict[str, dict[str, Any]]:
     """The gates by operator. Raises ArchiveError, one line, for one that holds no verdict."""
     gates = {path.parent.name: read_object(path, ArchiveError, what="gate") for path in paths}
     for path in paths:
-        if "verdict" not in gates[path.parent.name]:
-            raise ArchiveError(f"gate {path} holds no verdict; remove it and run again")
+        check(gates[path.parent.name], "ir_gate", str(path), ArchiveError)
     return gates
 
 

@@ -10,8 +10,7 @@ from typing import Any
 
 from zlbench_core.backends.variables import LOCATIONS, PREFIXES
 from zlbench_core.run_env import DECLARED
-
-SECRETS = ("KEY", "TOKEN", "SECRET", "PASSWORD")
+from zlbench_core.sealing import sealed
 
 
 def collect_variables(environ: Mapping[str, str] = os.environ) -> dict[str, str]:
@@ -21,7 +20,7 @@ def collect_variables(environ: Mapping[str, str] = os.environ) -> dict[str, str]
     """
     declared = environ.get(DECLARED, "").split(",")
     return {
-        name: _digest(value) if any(word in name.upper() for word in SECRETS) else value
+        name: sealed(name, value)
         for name, value in sorted(environ.items())
         if (name.startswith(PREFIXES) and name not in LOCATIONS) or name in declared
     }
@@ -52,7 +51,3 @@ def _read(reader: Callable[[], Any]) -> Any:
         return reader()
     except Exception:
         return "unknown"
-
-
-def _digest(value: str) -> str:
-    return "sha256:" + hashlib.sha256(value.encode()).hexdigest()

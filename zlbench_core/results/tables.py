@@ -117,7 +117,8 @@ def read_table(path: Path | str) -> list[dict[str, str]]:
     try:
         with open(path, encoding="utf-8", newline="") as stream:
             return [
-                {name: _unquoted(cell or "") for name, cell in row.items()} for row in csv.DictReader(stream)
+                {name: _unquoted(cell or "") for name, cell in row.items() if name is not None}
+                for row in csv.DictReader(stream)
             ]
     except (OSError, UnicodeDecodeError, csv.Error) as error:
         raise ReadError(f"cannot read table {path}: {error}") from None
