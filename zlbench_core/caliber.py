@@ -126,9 +126,10 @@ def missing_fields(runs: Runs) -> list[str]:
 
     Raises IdentityError when a run has no identity: caliber_complaints is asked first.
     """
+    identities = {label: load_identity(path) for label, path in runs}
     complaints = []
     for name in REQUIRED:
-        missing = [label for label, path in runs if _lookup(load_identity(path), name) is None]
+        missing = [label for label, identity in identities.items() if _lookup(identity, name) is None]
         complaints += (
             [f"{name}: not recorded by {', '.join(missing)}, and never assumed equal"] if missing else []
         )

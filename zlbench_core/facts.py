@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from functools import cache
 from pathlib import Path
 
@@ -14,8 +15,30 @@ from zlbench_core.providers import get_provider
 from zlbench_core.source_digests import measuring_sources
 
 
+_read: dict[tuple[str, ...], dict[str, object]] = {}
+
+
 def side_facts(campaign: Campaign, side: Side) -> dict[str, object]:
-    """The packages, the provider's code and the shapes of one side, without starting its interpreter."""
+    """The packages, the provider's code and the shapes of one side, without starting its interpreter.
+
+    Read once per process: a workflow of hundreds of operators asks for every job of each, and all jobs of one
+    start must see the same. Whoever changes a file and looks again in one process calls `forget_facts` between.
+    """
+    asked = (
+        json.dumps(side.declared(), sort_keys=True),
+        *(campaign.backend, campaign.target or "", campaign.provider, campaign.shape_file or ""),
+        *campaign.suite_dirs,
+    )
+    if asked not in _read:
+        _read[asked] = _side_facts(campaign, side)
+    return _read[asked]
+
+
+def forget_facts() -> None:
+    _read.clear()
+
+
+def _side_facts(campaign: Campaign, side: Side) -> dict[str, object]:
     shapes = Path(campaign.shape_file) if campaign.shape_file else None
     return {
         **_packages(side.python),
@@ -26,7 +49,13 @@ def side_facts(campaign: Campaign, side: Side) -> dict[str, object]:
 
 
 def machine_facts(campaign: Campaign) -> dict[str, object]:
-    return {"driver": get_backend(campaign.backend).driver_version(), "zlbench": measuring_sources()}
+    """The sources of zlbench, and the driver where the campaign names devices of this machine.
+
+    Where a scheduler chooses the node, the machine that plans may have no driver or another one: then the
+    preflight of the node finds out.
+    """
+    driver = get_backend(campaign.backend).driver_version() if campaign.devices else None
+    return {"driver": driver, "zlbench": measuring_sources()}
 
 
 @cache

@@ -5,8 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from scipy.special import stdtrit
-
 from zlbench_core.errors import ConfigError
 
 SMALLEST_DELTA = 0.005
@@ -30,6 +28,9 @@ def mean_and_sd(values: Sequence[float]) -> tuple[float | None, float | None]:
 
 def t_interval(mean: float, sd: float, count: int, alpha: float) -> tuple[float, float]:
     """The two-sided t interval mean +- t_{n-1, 1-alpha/2} sd / sqrt(n), at confidence 1 - alpha."""
+    # scipy is slow to import: only a step that judges pays for it.
+    from scipy.special import stdtrit
+
     half = -float(stdtrit(count - 1, alpha / 2)) * sd / math.sqrt(count)
     return mean - half, mean + half
 

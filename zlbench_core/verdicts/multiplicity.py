@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from scipy.stats import false_discovery_control
-
 from zlbench_core.errors import ConfigError
 
 POLICIES = ("gate", "survey")
@@ -26,6 +24,9 @@ def benjamini_hochberg(p_values: Sequence[float]) -> tuple[float, ...]:
     """Benjamini and Hochberg's p-values (1995), in the order given: they bound the share of false claims."""
     if not p_values:
         return ()
+    # scipy is slow to import: only a step that judges pays for it.
+    from scipy.stats import false_discovery_control
+
     return tuple(float(value) for value in false_discovery_control(p_values, method="bh"))
 
 

@@ -6,8 +6,6 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from scipy.stats import binom
-
 from zlbench_core.verdicts.judge import claim_beyond_margin, ready
 from zlbench_core.verdicts.looks import check_level
 from zlbench_core.verdicts.model import Evidence, OperatorVerdict
@@ -50,8 +48,15 @@ def check_placebos(
     usable = [evidence for evidence in measured if ready(evidence)]
     detected = [evidence for evidence in usable if evidence.p <= alpha]
     claims = sum(claim_beyond_margin(evidence) is not None for evidence in detected)
-    allowed = int(binom.isf(level, len(usable), alpha)) if usable else 0
+    allowed = _allowed(len(usable), alpha, level) if usable else 0
     return PlaceboCheck(len(measured), len(usable), claims, len(detected), allowed, alpha, level)
+
+
+def _allowed(usable: int, alpha: float, level: float) -> int:
+    # scipy.stats takes a second to import: only a campaign with placebos pays for it.
+    from scipy.stats import binom
+
+    return int(binom.isf(level, usable, alpha))
 
 
 def _evidence(verdict: OperatorVerdict) -> Evidence | None:

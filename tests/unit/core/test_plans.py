@@ -7,6 +7,7 @@ import json
 import pytest
 
 from zlbench_core.campaign import default_config, load_campaign
+from zlbench_core.facts import forget_facts
 from zlbench_core.plans import (
     preflight_plan,
     read_plan,
@@ -64,6 +65,7 @@ def test_the_content_of_the_shape_file_is_part_of_the_plan(tmp_path):
     shapes.write_text("mm: {shapes: [[1, 8, 8, 8]]}\n")
     before = round_plan(load(shape_file=str(shapes)), "mm")
     shapes.write_text("mm: {shapes: [[1, 16, 8, 8]]}\n")
+    forget_facts()
     assert round_plan(load(shape_file=str(shapes)), "mm") != before
 
 
@@ -71,6 +73,7 @@ def test_a_users_own_kernel_is_part_of_the_plan(tmp_path):
     (tmp_path / "test_mm.py").write_text("one\n")
     before = record_plan(load(suite_dirs=[str(tmp_path)]), "mm")
     (tmp_path / "test_mm.py").write_text("two\n")
+    forget_facts()
     assert record_plan(load(suite_dirs=[str(tmp_path)]), "mm") != before
 
 
