@@ -91,7 +91,7 @@ def run_variant(variant: Variant, options: argparse.Namespace, limit_s: float) -
 
 def command_of(options: argparse.Namespace, folder: Path) -> list[str]:
     dtypes = [word for dtype in options.dtypes for word in ("--dtypes", dtype)]
-    plugin = ["-p", "zlbench_core.plugins.autotune_record"]
+    plugin = ["-p", "zlbench_core.plugins.autotune_record", "-p", "tuning_phases"]
     record = ["--record", "json", "--output", str(folder / "result.json")]
     # One short measurement a row: the rows are not what is compared here.
     timing = ["--level", "core", "--mode", "kernel", "--warmup", "1", "--iter", "5"]
@@ -99,7 +99,12 @@ def command_of(options: argparse.Namespace, folder: Path) -> list[str]:
 
 
 def environment_of(variant: Variant, options: argparse.Namespace, folder: Path) -> dict[str, str]:
-    path = [str(ROOT), str(options.flaggems / "src"), os.environ.get("PYTHONPATH", "")]
+    path = [
+        str(ROOT),
+        str(ROOT / "benchmarks"),
+        str(options.flaggems / "src"),
+        os.environ.get("PYTHONPATH", ""),
+    ]
     kept = {name: value for name, value in os.environ.items() if name != "FLAGGEMS_DB_URL"}
     return {
         **kept,
@@ -138,7 +143,7 @@ def verdict(reference: Entry, other: Entry) -> str:
     wanted = json.dumps(other.winner, sort_keys=True)
     behind = {**listed, **ties}.get(wanted)
     if behind is None or not reference.winner_ms:
-        return "other, beyond the reference's first five"
+        return "other, which the reference did not time"
     gap = f"+{(behind / reference.winner_ms - 1) * 100:.1f} %, {(behind - reference.winner_ms) * 1e3:.2f} us"
     return f"near tie ({gap})" if wanted in ties else f"other ({gap})"
 

@@ -87,9 +87,7 @@ def write_sources(scale: Scale) -> None:
     suite.mkdir(parents=True)
     for op in scale.names:
         (suite / f"test_{op}.py").write_text(OPERATOR.format(op=op))
-    (scale.folder / "shapes.yaml").write_text(
-        yaml.safe_dump({op: {"shapes": SHAPES} for op in scale.names})
-    )
+    (scale.folder / "shapes.yaml").write_text(yaml.safe_dump({op: {"shapes": SHAPES} for op in scale.names}))
     (scale.folder / "campaign.yaml").write_text(yaml.safe_dump(scale.config(scale.names, scale.rounds)))
     (scale.folder / "template.yaml").write_text(yaml.safe_dump(scale.config([TEMPLATE], MEASURED_ROUNDS)))
 

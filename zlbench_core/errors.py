@@ -6,6 +6,8 @@
     ├── PreflightError              exit code 3; names the failed check
     │   └── DeviceError             a device that is not there, not usable, or cannot be enumerated
     ├── DeviceBusyError             another process holds the device
+    ├── FolderBusyError             another Snakemake runs a campaign in the folder
+    ├── MachineError                a full disk, a folder that cannot be written: not the operator's failure
     ├── CaliberMismatch             exit code 4; the sides are not comparable
     ├── IdentityError               an identity that is missing, corrupt or of another schema
     ├── PinsError                   pins that are missing, corrupt or of another backend
@@ -42,6 +44,14 @@ class DeviceError(PreflightError):
 
 
 class DeviceBusyError(ZlbenchError):
+    pass
+
+
+class FolderBusyError(ZlbenchError):
+    pass
+
+
+class MachineError(ZlbenchError):
     pass
 
 

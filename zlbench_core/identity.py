@@ -2,17 +2,52 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from zlbench_core.errors import IdentityError
-from zlbench_core.files import write_json
+from zlbench_core.files import read_object, write_json
 
 SCHEMA_VERSION = 1
 FILE_NAME = "run_identity.json"
+
+# What readers rely on. A field may be missing or null; one of another type is no identity of ours.
+_TEXTS = (
+    "autotune_mode",
+    "backend",
+    "bench_level",
+    "device",
+    "device_uuid",
+    "driver",
+    "failure",
+    "harness",
+    "op",
+)
+_TEXTS += (
+    "plan",
+    "provider",
+    "provider_commit",
+    "shape_mode",
+    "side",
+    "started",
+    "status",
+    "test_node",
+    "timer",
+)
+_TEXTS += ("tuner_cache",)
+_TYPES: dict[str, type] = {
+    **dict.fromkeys(_TEXTS, str),
+    **dict.fromkeys(("pytest_exit", "round"), int),
+    **dict.fromkeys(("digests", "environment", "measurement", "replay"), dict),
+    "declared": list,
+    "environment.variables": dict,
+    "environment.precision": dict,
+    "measurement.fallbacks": dict,
+    "replay.fallbacks": dict,
+    "replay.tuned_keys": int,
+}
 
 
 def identity_path(out_dir: Path | str) -> Path:
@@ -47,18 +82,18 @@ def update_identity(out_dir: Path | str, **fields: Any) -> dict[str, Any]:
 
 
 def load_identity(out_dir: Path | str) -> dict[str, Any]:
-    """Read a run's identity. Raises IdentityError when it is missing, not JSON, or of another schema."""
+    """Read a run's identity. Raises IdentityError when it is missing, malformed, or of another schema."""
     path = identity_path(out_dir)
-    try:
-        identity = json.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise IdentityError(f"no identity: {path} does not exist") from None
-    except (OSError, ValueError) as error:
-        raise IdentityError(f"unreadable identity {path}: {error}") from None
-    if not isinstance(identity, dict):
-        raise IdentityError(f"unreadable identity {path}: a JSON object is expected")
-    if identity.get("schema_version") != SCHEMA_VERSION:
-        raise IdentityError(
-            f"identity {path} has schema_version {identity.get('schema_version')!r}; {SCHEMA_VERSION} is expected"
-        )
+    identity = read_object(path, IdentityError, what="identity", schema=SCHEMA_VERSION)
+    _check_types(identity, path)
     return identity
+
+
+def _check_types(identity: Mapping[str, Any], path: Path) -> None:
+    for name, kind in _TYPES.items():
+        head, _, field = name.partition(".")
+        value = (identity.get(head) or {}).get(field) if field else identity.get(head)
+        if value is not None and (not isinstance(value, kind) or isinstance(value, bool)):
+            raise IdentityError(
+                f"unreadable identity {path}: {name} is {type(value).__name__}; {kind.__name__} is expected"
+            )

@@ -66,11 +66,12 @@ def check_shape_file(campaign: Campaign, side: Side) -> None:
 def check_replay_from(campaign: Campaign, side: Side) -> None:
     if campaign.autotune.pins_from is None:
         return
-    from zlbench_core.autotune.pins import validate_pins
+    from zlbench_core.autotune.pins import check_backend, load_pins
 
     try:
         for op in campaign.ops:
-            validate_pins(Path(campaign.autotune.pins_from) / op)
+            folder = Path(campaign.autotune.pins_from) / op
+            check_backend(folder, load_pins(folder).meta, campaign.backend)
     except PinsError as error:
         raise PreflightError("replay_from", f"autotune.from: {error}") from None
 

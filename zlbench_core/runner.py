@@ -7,23 +7,26 @@ import shutil
 import signal
 import subprocess
 import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 import yaml
 
 from zlbench_core import run_env
+from zlbench_core.backends import get_backend
 from zlbench_core.campaign import Campaign, Side
 from zlbench_core.devices import Lease
 from zlbench_core.environment import side_environment
+from zlbench_core.errors import MachineError
 from zlbench_core.files import sha256_of, write_json, write_text
 from zlbench_core.identity import init_identity, load_identity, now, update_identity
 from zlbench_core.plugin_plan import plan_plugins
 from zlbench_core.providers import Invocation, get_provider
 from zlbench_core.source_digests import measuring_sources
+from zlbench_core.tuner_caches import tuner_caches
 
 VOUCHED = (
     "run.log",
@@ -35,6 +38,10 @@ VOUCHED = (
     "shapes.yaml",
 )
 GRACE_SECONDS = 10
+_FULL_DISK = (b"No space left on device", b"Disk quota exceeded")
+_LOG_TAIL = 64 << 10
+
+OnStart = Callable[[Callable[[], None]], None]
 
 
 @dataclass(frozen=True)
@@ -50,12 +57,14 @@ class RunRequest:
     shard: tuple[int, int] = (0, 1)
     pins_dir: Path | None = None
     plan: str | None = None
+    duet_socket: Path | None = None  # of the coordinator, where the run is one side of a duet
 
 
-def run_benchmark(request: RunRequest, lease: Lease) -> dict[str, Any]:
-    """Run it and return the finished identity.
+def run_benchmark(request: RunRequest, lease: Lease, on_start: OnStart | None = None) -> dict[str, Any]:
+    """Run it and return the finished identity. `on_start` gets a function that ends the process and its group.
 
-    A benchmark that fails, crashes or hangs is a fact in the identity, not an exception.
+    A benchmark that fails, crashes or hangs is a fact in the identity, not an exception. What the machine did to
+    it is no fact about the operator: MachineError for a full disk, DeviceError for a device that is gone.
     """
     invocation = get_provider(request.campaign.provider).invocation(
         request.campaign, request.side, request.op
@@ -64,10 +73,27 @@ def run_benchmark(request: RunRequest, lease: Lease) -> dict[str, Any]:
     argv = benchmark_argv(request, invocation)
     write_json(request.out_dir / "header.json", _header(request, invocation, argv))
     init_identity(request.out_dir, **_asked(request, invocation, lease))
-    with _tuner_caches(request) as caches:
-        env = benchmark_env(request, lease) | caches
-        returncode, timed_out = _run_process(argv, invocation.cwd, env, request, lease)
-    return _finish(request, invocation, returncode, timed_out)
+    with tuner_caches(request.campaign.tuner_cache, compiled=_compiled_by_shards(request)) as caches:
+        env = benchmark_env(request, lease) | caches.env
+        returncode, timed_out = _run_process(argv, invocation.cwd, env, request, lease, on_start)
+    update_identity(request.out_dir, caches=caches.state)
+    identity = _finish(request, invocation, returncode, timed_out)
+    if identity["failure"]:
+        _blame_machine(request, lease)
+    return identity
+
+
+def _blame_machine(request: RunRequest, lease: Lease) -> None:
+    if lease.device is not None:
+        get_backend(request.campaign.backend).resolve_device(lease.device.uuid or lease.device.index)
+    log = request.out_dir / "run.log"
+    with open(log, "rb") as stream:
+        stream.seek(max(0, log.stat().st_size - _LOG_TAIL))
+        tail = stream.read()
+    if any(words in tail for words in _FULL_DISK):
+        raise MachineError(
+            f"the disk was full during {request.out_dir}; make room and give the same command again"
+        )
 
 
 def not_run(request: RunRequest, lease: Lease, reason: str) -> dict[str, Any]:
@@ -90,6 +116,8 @@ def not_run(request: RunRequest, lease: Lease, reason: str) -> dict[str, Any]:
 
 def fresh_folder(path: Path) -> None:
     """An empty folder at `path`; what an earlier run left there is gone before the new one starts."""
+    for left in path.parent.glob(f".{path.name}.*"):  # a removal that was killed half way
+        shutil.rmtree(left, ignore_errors=True)
     if path.exists():
         doomed = Path(tempfile.mkdtemp(prefix=f".{path.name}.", dir=path.parent))
         path.rename(doomed / path.name)
@@ -99,7 +127,11 @@ def fresh_folder(path: Path) -> None:
 
 def benchmark_argv(request: RunRequest, invocation: Invocation) -> list[str]:
     """The command line of the benchmark process."""
-    plugins = plan_plugins(request.campaign.backend, enable_ir=request.autotune_mode != "record")
+    plugins = plan_plugins(
+        request.campaign.backend,
+        enable_ir=request.autotune_mode != "record",
+        enable_duet=request.duet_socket is not None,
+    )
     loaded = [word for name in plugins for word in ("-p", name)]
     return [
         request.side.python,
@@ -127,11 +159,43 @@ def benchmark_env(request: RunRequest, lease: Lease) -> dict[str, str]:
         run_env.TIMER: campaign.timer,
         run_env.DIRECT_REPEAT: str(campaign.direct_repeat),
         run_env.MEASURE: "1" if campaign.measure else "0",
+        run_env.DECLARED: ",".join(axis[4:] for axis in campaign.declared_axis() if axis.startswith("env:")),
         "FLAGGEMS_PERF_CURRENT_OP": request.op,
         "PYTHONUNBUFFERED": "1",
         "PYTHONHASHSEED": "0",
     }
+    if request.autotune_mode == "record":
+        env |= _tuning_env(request)
+    if request.duet_socket is not None:
+        env |= {run_env.DUET_SOCKET: str(request.duet_socket), run_env.DUET_SIDE: request.side.name}
     return env | ({run_env.REPLAY_FROM: str(request.pins_dir)} if request.pins_dir else {})
+
+
+def _tuning_env(request: RunRequest) -> dict[str, str]:
+    """How a record compiles. Shards that may run at once share this machine's cores."""
+    autotune = request.campaign.autotune
+    threads = autotune.compile_threads or max(1, available_cpus() // request.shard[1])
+    pool = {} if autotune.compile_pool == "auto" else {run_env.COMPILE_POOL: autotune.compile_pool}
+    early_drop = "1" if autotune.early_drop else "0"
+    shared = _compiled_by_shards(request)
+    claims = {} if shared is None else {run_env.SHARD_CLAIMS: str(shared / "claims")}
+    return {run_env.COMPILE_THREADS: str(threads), run_env.EARLY_DROP: early_drop, **pool, **claims}
+
+
+def _compiled_by_shards(request: RunRequest) -> Path | None:
+    several = request.autotune_mode == "record" and request.shard[1] > 1
+    return compiled_folder(request.out_dir) if several else None
+
+
+def compiled_folder(shard_dir: Path) -> Path:
+    """Where the shards of one record keep what they compile, until the record is published or discarded."""
+    return shard_dir.parent / ".compiled"
+
+
+def available_cpus() -> int:
+    """The cores that this process may use."""
+    affinity = getattr(os, "sched_getaffinity", None)
+    return len(affinity(0)) if affinity else os.cpu_count() or 1
 
 
 def _asked(request: RunRequest, invocation: Invocation, lease: Lease) -> dict[str, Any]:
@@ -152,6 +216,7 @@ def _asked(request: RunRequest, invocation: Invocation, lease: Lease) -> dict[st
             "mode": campaign.mode,
             "dtypes": list(campaign.dtypes),
             "metrics": _metrics(request)[1:2],
+            **_protocol(request),
         },
         "side": side.name,
         "round": request.round,
@@ -161,6 +226,15 @@ def _asked(request: RunRequest, invocation: Invocation, lease: Lease) -> dict[st
         "started": now(),
         **get_provider(campaign.provider).facts(campaign, side),
     }
+
+
+def _protocol(request: RunRequest) -> dict[str, Any]:
+    """How the sides were timed; a record, which is compared with nothing, has no protocol."""
+    duet = request.campaign.duet
+    if request.duet_socket is None or duet is None:
+        return {} if request.autotune_mode == "record" else {"protocol": "rounds"}
+    told = {name: value for name, value in asdict(duet).items() if name != "patience"}
+    return {"protocol": "duet", "duet": told}
 
 
 def _header(request: RunRequest, invocation: Invocation, argv: list[str]) -> dict[str, Any]:
@@ -176,24 +250,13 @@ def _header(request: RunRequest, invocation: Invocation, argv: list[str]) -> dic
     }
 
 
-@contextmanager
-def _tuner_caches(request: RunRequest) -> Iterator[dict[str, str]]:
-    """Cache variables of the run: empty folders that are dropped after it, or the shared one that was asked for."""
-    kind, _, shared = request.campaign.tuner_cache.partition(":")
-    if kind == "shared":
-        root = Path(shared).expanduser().absolute()
-        yield _cache_env(root) | {run_env.ISOLATE_TUNER_CACHE: "0"}
-        return
-    with tempfile.TemporaryDirectory(prefix="zlbench-cache-", ignore_cleanup_errors=True) as root:
-        yield _cache_env(Path(root)) | {run_env.ISOLATE_TUNER_CACHE: "1"}
-
-
-def _cache_env(root: Path) -> dict[str, str]:
-    return {"TRITON_CACHE_DIR": str(root / "triton"), "FLAGGEMS_CACHE_DIR": str(root / "flaggems")}
-
-
 def _run_process(
-    argv: list[str], cwd: Path, env: dict[str, str], request: RunRequest, lease: Lease
+    argv: list[str],
+    cwd: Path,
+    env: dict[str, str],
+    request: RunRequest,
+    lease: Lease,
+    on_start: OnStart | None,
 ) -> tuple[int, bool]:
     with open(request.out_dir / "run.log", "wb") as log:
         process = subprocess.Popen(
@@ -208,24 +271,24 @@ def _run_process(
             pass_fds=lease.descriptors(),
         )
         try:
+            if on_start is not None:
+                on_start(lambda: _end_group(process))
             return process.wait(timeout=request.campaign.time_limit), False
         except subprocess.TimeoutExpired:
+            return _end_group(process), True
+        finally:
+            # Whatever the process started and left would hold the device and disturb the next run.
             _end_group(process)
-            return process.wait(), True
-        except BaseException:
-            _end_group(process)
-            raise
 
 
-def _end_group(process: subprocess.Popen[bytes]) -> None:
-    for step in (signal.SIGTERM, signal.SIGKILL):
-        try:
-            os.killpg(process.pid, step)
-            process.wait(timeout=GRACE_SECONDS)
-        except ProcessLookupError:
-            return
-        except subprocess.TimeoutExpired:
-            continue
+def _end_group(process: subprocess.Popen[bytes]) -> int:
+    """End the process and all that it started; its exit status."""
+    with suppress(ProcessLookupError, subprocess.TimeoutExpired):
+        os.killpg(process.pid, signal.SIGTERM)
+        process.wait(timeout=GRACE_SECONDS)
+    with suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
+    return process.wait()
 
 
 def _finish(request: RunRequest, invocation: Invocation, returncode: int, timed_out: bool) -> dict[str, Any]:
@@ -246,7 +309,8 @@ def _failure(returncode: int, timed_out: bool, limit: int) -> str | None:
     if timed_out:
         return f"timeout: ended after {limit} s"
     if returncode < 0:
-        return f"crashed: signal {signal.Signals(-returncode).name}"
+        killed = " (out of memory, or killed from outside)" if returncode == -signal.SIGKILL else ""
+        return f"crashed: signal {signal.Signals(-returncode).name}{killed}"
     return f"pytest exit {returncode}" if returncode else None
 
 
@@ -270,8 +334,10 @@ def check_digests(out_dir: Path) -> list[str]:
     digests = load_identity(out_dir).get("digests")
     digests = digests if isinstance(digests, dict) else {}
     names = {*digests, "run.log", *(name for name in VOUCHED if (out_dir / name).is_file())}
-    return sorted(
-        name
-        for name in names
-        if not (out_dir / name).is_file() or sha256_of(out_dir / name) != digests.get(name)
-    )
+    return sorted(name for name in names if not _vouched(out_dir, name, digests.get(name)))
+
+
+def _vouched(out_dir: Path, name: str, digest: Any) -> bool:
+    path = out_dir / name
+    inside = path.resolve().is_relative_to(out_dir.resolve())
+    return inside and path.is_file() and sha256_of(path) == digest

@@ -2,36 +2,85 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import sys
-import time
+from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 from zlbench_core.campaign import Campaign, hints, load_campaign
+from zlbench_core.chain.mend import mend
+from zlbench_core.folder_lock import SNAKEMAKE_LOCKS, hold_folder
 from zlbench_core.preflight import check_files
+from zlbench_core.sealing import carry, seal_config
+
+# Calls of Snakemake that only look, or only write about what is there; they may stand beside a live run.
+_LOOKING = {
+    "--archive",
+    "--cleanup-metadata",
+    "--containerize",
+    "--d3dag",
+    "--dag",
+    "--detailed-summary",
+    "--dry-run",
+    "--dryrun",
+    "--filegraph",
+    "--generate-unit-tests",
+    "--lint",
+    "--list",
+    "--list-changes",
+    "--list-input-changes",
+    "--list-params-changes",
+    "--list-rules",
+    "--list-target-rules",
+    "--print-compilation",
+    "--report",
+    "--rulegraph",
+    "--summary",
+    "-D",
+    "-S",
+    "-l",
+    "-lt",
+}
+_DRY_RUN = re.compile(r"-[a-zA-Z]*n[a-zA-Z]*")
 
 
 def load_workflow_campaign(config: dict[str, Any], workflow: Any) -> Campaign:
     """The campaign of this Snakemake call: its config files, and what --config laid over them.
 
-    Raises ConfigError and, for files that are not there, PreflightError.
+    Raises ConfigError; PreflightError for files that are not there; FolderBusyError beside a live run.
     """
     files = [str(path) for path in workflow.configfiles or workflow.overwrite_configfiles or ()]
     command_line = dict(workflow.config_settings.config or {})
     source = " and ".join([*files, *(["--config"] if command_line else [])])
     campaign = load_campaign(config, overrides=command_line, source=source)
+    seal_config(config)
     for side in campaign.sides:
+        carry(side.env)
         check_files(campaign, side)
-    for hint in hints(campaign) if workflow.is_main_process else ():
-        print(f"zlbench: {hint}", file=sys.stderr)
+    if workflow.is_main_process:
+        _begin(campaign, sys.argv[1:])
     return campaign
+
+
+def _begin(campaign: Campaign, argv: Sequence[str]) -> None:
+    lines = hints(campaign)
+    if not only_looks(argv):
+        lines += hold_folder()
+        # Beside a lock that is not ours to judge nothing is touched: Snakemake will refuse to run.
+        if "--unlock" not in argv and not list(SNAKEMAKE_LOCKS.glob("*.lock")):
+            lines += mend(campaign, Path("results") / campaign.backend)
+    for line in lines:
+        print(f"zlbench: {line}", file=sys.stderr)
+
+
+def only_looks(argv: Sequence[str]) -> bool:
+    """Whether a Snakemake call with these arguments runs no job and writes no result."""
+    words = {word.partition("=")[0] for word in argv}
+    return bool(words & _LOOKING) or any(_DRY_RUN.fullmatch(word) for word in argv)
 
 
 def terminal_width() -> int:
     """Columns of the terminal; a log, which has none, gets lines that still read well."""
     return max(shutil.get_terminal_size((140, 40)).columns, 100)
-
-
-def clock() -> float:
-    """Seconds since the epoch, as file times count them."""
-    return time.time()

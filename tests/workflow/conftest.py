@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import signal
 import subprocess
 import sys
 from dataclasses import dataclass
@@ -15,6 +16,11 @@ import yaml
 REPOSITORY = Path(__file__).parents[2]
 SNAKEFILE = REPOSITORY / "workflow" / "Snakefile"
 SHAPES = {"shapes": {"mm": [[1, 32, 32, 32]], "softmax": [[8, 32]], "layer_norm": [[8, 32]]}}
+
+
+def _listen_to_ctrl_c() -> None:
+    """Where the tests run in the background of a shell, they and their children start with SIGINT ignored."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 @dataclass
@@ -43,26 +49,44 @@ class Campaign:
         self.config = {"backend": "cpu", "provider": "builtin", "dtypes": ["float32"], "rounds": 2, **config}
 
     def __call__(self, *args: str, env: dict[str, str] | None = None, cores: int = 2) -> Outcome:
+        process = self.start(*args, env=env, cores=cores)
+        out, err = process.communicate(timeout=500)
+        return Outcome(process.returncode, out, err)
+
+    def start(self, *args: str, env: dict[str, str] | None = None, cores: int = 2) -> subprocess.Popen[str]:
+        """Snakemake in a process group of its own, as a shell starts it."""
         self.folder.mkdir(parents=True, exist_ok=True)
         file = self.folder / "campaign.yaml"
         file.write_text(yaml.safe_dump(self.config))
-        command = [
-            sys.executable,
-            "-m",
-            "snakemake",
-            "--snakefile",
-            str(SNAKEFILE),
-            "--directory",
-            str(self.folder),
-        ]
-        command += ["--cores", str(cores), *args, "--configfile", str(file)]
+        command = [sys.executable, "-m", "snakemake", "--snakefile", str(SNAKEFILE)]
+        command += ["--directory", str(self.folder), "--cores", str(cores), *args, "--configfile", str(file)]
         # Locks of its own: a campaign elsewhere on this machine is no business of a test.
         env = {**os.environ, "ZL_LOCK_DIR": str(self.folder / "locks"), **(env or {})}
-        done = subprocess.run(command, capture_output=True, text=True, env=env, timeout=500, check=False)
-        return Outcome(done.returncode, done.stdout, done.stderr)
+        pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+        return subprocess.Popen(
+            command, text=True, env=env, start_new_session=True, preexec_fn=_listen_to_ctrl_c, **pipes
+        )
 
     def path(self, *parts: str) -> Path:
         return self.folder.joinpath("results", "cpu", *parts)
+
+
+@pytest.fixture(scope="session")
+def player(tmp_path_factory) -> Path:
+    from .played import make_player
+
+    return make_player(tmp_path_factory.mktemp("player"))
+
+
+@pytest.fixture(scope="session")
+def finished(tmp_path_factory, player) -> Campaign:
+    """One finished campaign of played runs; tests take copies of it."""
+    from .played import played
+
+    campaign = played(tmp_path_factory.mktemp("finished"), player)
+    outcome = campaign()
+    assert outcome.code == 0, outcome.text[-3000:]
+    return campaign
 
 
 @pytest.fixture

@@ -1,29 +1,30 @@
-"""Before a key is timed: compile all its configs at once and, where that is asked for, drop the hopeless.
+"""Before a key is timed: compile all its configs at once, and drop those that cannot win (early_drop.py).
 
-Quick times overlap with the compilation of other configs; the tuner's own protocol starts when all are done.
-Dropping is off by default: on an H200 one of 12 keys of mm lost its winner, for one twice as slow (docs/tuning.md).
+Quick times overlap with the compilation of other configs, of the key's own and of the next data type's; the
+tuner's own protocol starts when the key's are compiled. `ZL_TUNE_EARLY_DROP=0` times every config in full.
 """
 
 from __future__ import annotations
 
 import inspect
+import math
 import os
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import Executor, Future, ThreadPoolExecutor, as_completed
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
-from zlbench_core.autotune.early_drop import survivors
+from zlbench_core.autotune.early_drop import contenders, survivors
 from zlbench_core.autotune.fork_pool import ForkExecutor
 from zlbench_core.autotune.near_ties import Timed, Timing
+from zlbench_core.autotune.prefetch import Prefetch, shared_mode
 from zlbench_core.autotune.quick_pass import COLD, QuickTimer, cache_policy, make_timer, quick_ms
 from zlbench_core.errors import ConfigError
-from zlbench_core.run_env import COMPILE_THREADS
+from zlbench_core.run_env import COMPILE_POOL, COMPILE_PREFETCH, COMPILE_THREADS, EARLY_DROP
 
-COMPILE_POOL = "ZL_COMPILE_POOL"
-EARLY_DROP = "ZL_TUNE_EARLY_DROP"
 POOLS = ("fork", "threads")
 
 
@@ -34,6 +35,7 @@ class Settings:
     workers: int
     pool: str
     early_drop: bool
+    prefetch: bool = True
 
     @classmethod
     def read(cls, environ: Mapping[str, str] = os.environ) -> Settings:
@@ -43,7 +45,21 @@ class Settings:
             raise ConfigError(f"{COMPILE_POOL} is {pool!r}; {' or '.join(POOLS)} is expected")
         if threads and not threads.isdecimal():
             raise ConfigError(f"{COMPILE_THREADS} is {threads!r}; a number of threads is expected")
-        return cls(int(threads) if threads else os.cpu_count() or 1, pool, environ.get(EARLY_DROP) == "1")
+        return cls(
+            workers=int(threads) if threads else os.cpu_count() or 1,
+            pool=pool,
+            early_drop=environ.get(EARLY_DROP) != "0",
+            prefetch=environ.get(COMPILE_PREFETCH) != "0",
+        )
+
+    @property
+    def prefetches(self) -> bool:
+        return self.prefetch and self.pool == "fork" and self.workers > 1 and _async_mode() is not None
+
+    @property
+    def children(self) -> int:
+        """One core stays free for the timing that goes on meanwhile."""
+        return max(1, self.workers - 1)
 
 
 class Ahead:
@@ -51,6 +67,7 @@ class Ahead:
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
+        self.prefetch = Prefetch(settings.children, _forget_listener)
         self._timers: dict[bool, QuickTimer | None] = {}
 
     def prepare(
@@ -59,16 +76,8 @@ class Ahead:
         """Compile `configs`; returns those that the tuner is to time in full, and those dropped."""
         if len(configs) < 2 or goes_its_own_way(tuner):
             return configs, []
-        timer = self._timer(tuner)
-        quick: dict[Any, float] = {}
-        with compiled(tuner, args, kwargs, configs, self.settings) as ready:
-            for config in ready:
-                if timer is not None:
-                    best = min(quick.values(), default=float("inf"))
-                    quick[config] = quick_ms(
-                        tuner, args, kwargs, config, lambda launch, best=best: timer.measure(launch, best)
-                    )
-        if timer is None:
+        quick = self._quick(tuner, args, kwargs, configs)
+        if not quick:
             return configs, []
         if hasattr(tuner, "seen_tuned_metas"):
             tuner.seen_tuned_metas = {}  # FlagTree answers a config that it has timed in this run from here
@@ -76,6 +85,26 @@ class Ahead:
         held = {id(config) for config in kept}
         dropped = [config for config in configs if id(config) not in held]
         return kept, [Timed(config, Timing.of(quick[config])) for config in dropped]
+
+    def _quick(
+        self, tuner: Any, args: tuple[Any, ...], kwargs: dict[str, Any], configs: list[Any]
+    ) -> dict[Any, float]:
+        """Quick times in milliseconds, taken as the configs get ready; of those near the best once more when
+        nothing compiles any longer. Empty where the device or the tuner admits none."""
+        timer = self._timer(tuner)
+        quick: dict[Any, float] = {}
+        with compiled(tuner, args, kwargs, configs, self.settings, self.prefetch) as ready:
+            if self.settings.prefetches:
+                self.prefetch.start(tuner, args, kwargs, largest_first(configs), partial(warm_up, tuner))
+            for config in ready if timer is not None else ():
+                best = min(quick.values(), default=float("inf"))
+                bench = partial(timer.measure, best_ms=best)
+                quick[config] = quick_ms(tuner, args, kwargs, config, bench)
+        for config in contenders(configs, quick):
+            bench = partial(timer.measure_again, quick_ms=quick[config])
+            again = quick_ms(tuner, args, kwargs, config, bench)
+            quick[config] = min(quick[config], again)
+        return quick
 
     def _timer(self, tuner: Any) -> QuickTimer | None:
         policy = cache_policy(tuner) if self.settings.early_drop else None
@@ -97,7 +126,12 @@ def goes_its_own_way(tuner: Any) -> bool:
 
 @contextmanager
 def compiled(
-    tuner: Any, args: tuple[Any, ...], kwargs: dict[str, Any], configs: list[Any], settings: Settings
+    tuner: Any,
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+    configs: list[Any],
+    settings: Settings,
+    prefetch: Prefetch | None = None,
 ) -> Iterator[Iterator[Any]]:
     """Iterate over `configs` in the order in which they are compiled; all are when the block ends.
 
@@ -109,17 +143,33 @@ def compiled(
         yield iter(configs)
         return
     executor = make_executor(settings)
-    with executor, mode(executor, ignore_errors=True):
+    mode = mode if prefetch is None else shared_mode(mode, prefetch)
+    with mode(executor, ignore_errors=True):
         futures: dict[Future[Any] | None, list[Any]] = {}
         try:
-            for config in configs:
+            for config in largest_first(configs):
                 future = _future(lambda config=config: warm_up(tuner, args, kwargs, config))
                 futures.setdefault(future, []).append(config)
-        finally:
-            # The mode waits for what was submitted, whatever ends this block.
             if isinstance(executor, ForkExecutor):
                 executor.start()
-        yield _as_ready(futures)
+            yield _as_ready(futures, executor, prefetch)
+        finally:
+            # The mode waits for all that was submitted, whatever ends this block.
+            executor.shutdown()
+            for _ in _settled(futures, executor, prefetch):
+                pass
+
+
+def largest_first(configs: list[Any]) -> list[Any]:
+    """The slowest to compile in front, so that no worker starts on it when the others have nothing left.
+
+    Compilation grows with the tile, for which the product of the meta-parameters stands.
+    """
+
+    def weight(config: Any) -> int:
+        return math.prod(value for value in config.kwargs.values() if type(value) is int and value > 0)
+
+    return sorted(configs, key=weight, reverse=True)
 
 
 def _future(warm: Callable[[], Any]) -> Future[Any] | None:
@@ -133,10 +183,24 @@ def _future(warm: Callable[[], Any]) -> Future[Any] | None:
         return None
 
 
-def _as_ready(futures: dict[Future[Any] | None, list[Any]]) -> Iterator[Any]:
-    yield from futures.pop(None, [])
-    for future in as_completed([one for one in futures if one is not None]):
-        yield from futures[future]
+def _as_ready(
+    futures: dict[Future[Any] | None, list[Any]], executor: Executor, prefetch: Prefetch | None
+) -> Iterator[Any]:
+    yield from futures.get(None, [])
+    for future in _settled(futures, executor, prefetch):
+        yield from futures.get(future, [])
+
+
+def _settled(
+    futures: Iterable[Future[Any] | None], executor: Executor, prefetch: Prefetch | None
+) -> Iterator[Future[Any]]:
+    own = [one for one in futures if one is not None]
+    if isinstance(executor, ForkExecutor):
+        yield from executor.settled()
+    else:
+        yield from as_completed(own)
+    if prefetch is not None:
+        yield from prefetch.settled(own)
 
 
 def warm_up(tuner: Any, args: tuple[Any, ...], kwargs: dict[str, Any], config: Any) -> Any:
@@ -151,8 +215,7 @@ def warm_up(tuner: Any, args: tuple[Any, ...], kwargs: dict[str, Any], config: A
 def make_executor(settings: Settings) -> Executor:
     if settings.pool == "threads":
         return ThreadPoolExecutor(settings.workers)
-    # One core stays free for the timing that goes on meanwhile.
-    return ForkExecutor(max(1, settings.workers - 1), _forget_listener)
+    return ForkExecutor(settings.children, _forget_listener)
 
 
 def _forget_listener() -> None:

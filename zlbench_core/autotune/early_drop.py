@@ -1,9 +1,9 @@
 """The rule by which a config that cannot win is not timed in full. Pure.
 
-Every config is first timed by a few launches. One whose quick time is more than `MARGIN` above the best quick
-time, beyond what the timer can resolve, is dropped; the others go through the tuner's own protocol. In two
-records of mm on one H200 (shared data mm1, mm2; 8 keys) the one's winner stood at most 3 % above the other's
-best, but for a kernel of 3.5 microseconds: 31 %, which is 1 microsecond.
+Every config is first timed by a few launches, those near the best by a few more. One whose quick time is more
+than `MARGIN` above the best quick time, beyond what the timer can resolve, is dropped; the others go through
+the tuner's own protocol. In two records of mm on one H200 (shared data mm1, mm2; 8 keys) the one's winner
+stood at most 3 % above the other's best, but for a kernel of 3.5 microseconds: 31 %, which is 1 microsecond.
 """
 
 from __future__ import annotations
@@ -25,6 +25,13 @@ Config = TypeVar("Config")
 def limit_ms(best_ms: float) -> float:
     """The slowest quick time, in milliseconds, that still may win against `best_ms`."""
     return best_ms * (1 + MARGIN) + NOISE_MS
+
+
+def contenders(order: Sequence[Config], quick_ms: Mapping[Config, float]) -> list[Config]:
+    """Those of `order` that more launches may still bring within the limit: up to half as slow again as it allows."""
+    finite = {config: ms for config, ms in quick_ms.items() if math.isfinite(ms)}
+    limit = 1.5 * limit_ms(min(finite.values(), default=0.0))
+    return [config for config in order if finite.get(config, math.inf) <= limit]
 
 
 def survivors(order: Sequence[Config], quick_ms: Mapping[Config, float]) -> list[Config]:

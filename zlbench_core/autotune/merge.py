@@ -10,13 +10,13 @@ from typing import Any
 from zlbench_core.autotune.configs import describe
 from zlbench_core.autotune.coverage import coverage_gap, shapes_digest
 from zlbench_core.autotune.pins import publish_pins, withdraw_pins
-from zlbench_core.autotune.records import SCHEMA_VERSION, Entry, EntryId, Records, read_records
+from zlbench_core.autotune.records import FILE_NAME, SCHEMA_VERSION, Entry, EntryId, Records, read_records
 from zlbench_core.errors import IdentityError, PinsError
-from zlbench_core.files import write_json
+from zlbench_core.files import sha256_of, write_json
 from zlbench_core.identity import load_identity
 
 DISCARDED_NAME = "discarded.json"
-SHARED_BY_ALL = ("backend", "device", "provider", "bench_level", "tuner_cache")
+SHARED_BY_ALL = ("op", "backend", "device", "provider", "bench_level", "tuner_cache", "tuning")
 COMPILER_FIELDS = ("torch", "triton", "triton_build")
 
 
@@ -37,37 +37,33 @@ def merge_shards(
     shard_dirs: Sequence[Path | str],
     pins_dir: Path | str,
     *,
-    identities: Sequence[Mapping[str, Any]] | None = None,
+    discarded: Mapping[str, Any] | None = None,
 ) -> MergeResult:
     """Publish `pins_dir` from all shards, or discard the sweep: then `discarded.json` beside `pins_dir` holds
     the reason, no pins are left there (older ones neither), and the shards' folders are as they were.
 
-    `identities` are the shards' run identities in order; None reads them from the shards' folders.
+    `discarded` is the sweep that this one replaces, with its reason: the published meta keeps it.
     """
     folders, pins_dir = [Path(one) for one in shard_dirs], Path(pins_dir)
-    discarded = pins_dir.parent / DISCARDED_NAME
+    verdict = pins_dir.parent / DISCARDED_NAME
     try:
-        known = _identities(folders) if identities is None else list(identities)
+        known = [load_identity(folder) for folder in folders]
         shards = _read(folders, known)
         entries = _union(folders, shards)
     except (_Discard, PinsError, IdentityError) as error:
         reason = " ".join(str(error).split())
         withdraw_pins(pins_dir)
         shards_named = [str(folder) for folder in folders]
-        write_json(discarded, {"schema_version": SCHEMA_VERSION, "reason": reason, "shards": shards_named})
+        write_json(verdict, {"schema_version": SCHEMA_VERSION, "reason": reason, "shards": shards_named})
         return MergeResult(False, pins_dir, reason)
-    publish_pins(pins_dir, entries, _meta(folders, known[0], shards, entries))
-    discarded.unlink(missing_ok=True)
+    publish_pins(pins_dir, entries, {**_meta(folders, known[0], shards, entries), "discarded": discarded})
+    verdict.unlink(missing_ok=True)
     return MergeResult(True, pins_dir, None, len(entries), len({entry.kernel_id for entry in entries}))
 
 
-def _identities(folders: Sequence[Path]) -> list[dict[str, Any]]:
-    return [load_identity(folder) for folder in folders]
-
-
 def _read(folders: Sequence[Path], identities: Sequence[Mapping[str, Any]]) -> list[Records]:
-    if not folders or len(folders) != len(identities):
-        raise _Discard(f"{len(folders)} shards with {len(identities)} identities")
+    if not folders:
+        raise _Discard("there is no shard")
     for folder, identity in zip(folders, identities, strict=True):
         _check_ended(folder, identity)
     for name in (*SHARED_BY_ALL, "environment"):
@@ -75,6 +71,7 @@ def _read(folders: Sequence[Path], identities: Sequence[Mapping[str, Any]]) -> l
     shards = [read_records(folder) for folder in folders]
     for folder, records, identity in zip(folders, shards, identities, strict=True):
         _check_records(folder, records, identity)
+        _check_vouched(folder, identity)
     gap = coverage_gap([records.plan for records in shards])
     if gap is not None:
         raise _Discard(f"hole in coverage: {gap}")
@@ -84,7 +81,17 @@ def _read(folders: Sequence[Path], identities: Sequence[Mapping[str, Any]]) -> l
 def _check_ended(folder: Path, identity: Mapping[str, Any]) -> None:
     status, code = identity.get("status"), identity.get("pytest_exit")
     if status != "complete" or code != 0:
-        raise _Discard(f"{folder.name} ended with status {status!r} and pytest exit {code!r}")
+        failure = identity.get("failure")
+        told = f" ({failure})" if failure else ""
+        raise _Discard(f"{folder.name} ended with status {status!r} and pytest exit {code!r}{told}")
+
+
+def _check_vouched(folder: Path, identity: Mapping[str, Any]) -> None:
+    """The records are those that the finished run vouched for, not what was left of them later."""
+    vouched = (identity.get("digests") or {}).get(FILE_NAME)
+    path = folder / FILE_NAME
+    if not path.is_file() or sha256_of(path) != vouched:
+        raise _Discard(f"{folder.name}: {FILE_NAME} is not the file that the run's identity vouches for")
 
 
 def _check_same(name: str, folders: Sequence[Path], identities: Sequence[Mapping[str, Any]]) -> None:
@@ -148,6 +155,7 @@ def _meta(
     folders: Sequence[Path], identity: Mapping[str, Any], shards: Sequence[Records], entries: Sequence[Entry]
 ) -> dict[str, Any]:
     return {
+        "op": identity.get("op"),
         "backend": identity.get("backend"),
         "device": identity.get("device"),
         "compiler": _compiler(identity),
@@ -156,10 +164,23 @@ def _meta(
         "level": identity.get("bench_level"),
         "shapes_digest": shapes_digest(shards[0].plan),
         "coverage": {"keys": len(entries), "kernels": len({entry.kernel_id for entry in entries})},
-        "near_ties": sum(bool(entry.near_ties) for entry in entries),
+        "near_ties": [_near_tie(entry) for entry in entries if entry.near_ties],
+        "tuning": identity.get("tuning"),
+        "tuning_s": sum(entry.tuning_s or 0.0 for entry in entries),
         "from_cache": sum(entry.from_cache for entry in entries),
         "no_valid_config": sum(entry.winner is None for entry in entries),
         "source_shards": [folder.name for folder in folders],
+    }
+
+
+def _near_tie(entry: Entry) -> dict[str, Any]:
+    """A key whose winner is one of several within noise (near_ties.py): another record may pick another."""
+    return {
+        "kernel": entry.kernel,
+        "key": entry.key,
+        "winner": entry.winner,
+        "winner_ms": entry.winner_ms,
+        "within_noise": entry.near_ties,
     }
 
 

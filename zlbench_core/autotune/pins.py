@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from zlbench_core.autotune.records import SCHEMA_VERSION, Entry, entries_of, read_object
+from zlbench_core.autotune.records import SCHEMA_VERSION, Entry, entries_of
 from zlbench_core.errors import PinsError, UnknownBackendError
-from zlbench_core.files import sha256_of, write_json
+from zlbench_core.files import read_object, sha256_of, write_json
 
 PINS_NAME = "pins.json"
 META_NAME = "meta.json"
@@ -32,7 +32,9 @@ def load_pins(folder: Path | str, *, require_meta: bool = True) -> Pins:
     if not folder.is_dir():
         raise PinsError(f"no pins: {folder} is not a directory")
     path = folder / PINS_NAME
-    entries = entries_of(read_object(path), path)
+    if not path.exists():
+        read_meta(folder, required=False)  # a record that was discarded says why there are no pins
+    entries = entries_of(read_object(path, PinsError, what="pins", schema=SCHEMA_VERSION), path)
     digest = sha256_of(path)
     return Pins(entries, read_meta(folder, digest, required=require_meta), digest)
 
@@ -49,9 +51,10 @@ def read_meta(
     path = folder / META_NAME
     if not required and not path.exists():
         return None
-    meta = read_object(path)
+    meta = read_object(path, PinsError, what="pins", schema=SCHEMA_VERSION)
     if meta.get("status") != "complete":
-        raise PinsError(f"{path}: status {meta.get('status')!r}; complete is expected")
+        reason = f": {meta['reason']}" if meta.get("reason") else ""
+        raise PinsError(f"{path}: status {meta.get('status')!r}; complete is expected{reason}")
     vouched = (meta.get("digests") or {}).get(PINS_NAME)
     if pins_digest is not None and vouched != pins_digest:
         raise PinsError(f"{path} vouches for {PINS_NAME} {str(vouched)[:12]}, found {pins_digest[:12]}")
@@ -69,6 +72,13 @@ def backend_ok(meta: Mapping[str, Any] | None, backend: str) -> bool:
         return normalize_backend_name(meta["backend"]) == normalize_backend_name(backend)
     except UnknownBackendError:
         return False
+
+
+def check_backend(where: Path | str, meta: Mapping[str, Any] | None, backend: str) -> None:
+    """Raises PinsError, naming `where` and both backends, when pins with this meta are not for `backend`."""
+    if not backend_ok(meta, backend):
+        recorded = (meta or {}).get("backend")
+        raise PinsError(f"{where} is of backend {recorded!r}; this run is on {backend!r}")
 
 
 def publish_pins(folder: Path | str, entries: list[Entry], meta: Mapping[str, Any]) -> None:

@@ -13,8 +13,12 @@ from zlbench_core.autotune.early_drop import limit_ms
 from zlbench_core.autotune.near_ties import Timing
 
 LAUNCHES = 3
+QUIET_LAUNCHES = 7
+RETRIES = 4
 FILL_MARGIN = 2.0
 FILL_LIMIT_MS = 4.0
+ENOUGH_MS = 2.0
+AGREEMENT = 0.1
 WARM, COLD = "warm", "cold"
 
 
@@ -23,8 +27,10 @@ class QuickTimer:
     """Times single launches with the device's events, the queue filled first.
 
     A small kernel takes less time than its launch. So the device is kept busy with cache clears until the
-    host has queued the launches, and the events then enclose the kernel alone. `cold` clears the cache before
-    each launch, as the tuner's own timer does; otherwise an untimed launch warms it.
+    host has queued the launches, and the events then enclose the kernel alone. When the device reaches the first
+    event before the host has queued the last (a busy host, a stop of the interpreter), the times enclose waiting:
+    it is done again behind a longer queue. `cold` clears the cache before each launch, as the tuner's own timer
+    does; otherwise an untimed launch warms it.
     """
 
     interface: Any  # the device interface: Event, synchronize
@@ -32,28 +38,58 @@ class QuickTimer:
     cold: bool
     clock: Callable[[], float] = time.perf_counter
     fill_ms: float | None = None
+    host_ms: float | None = None  # what one launch costs the host
+    queues: bool = True  # whether a launch returns before the device has run it
 
     def measure(self, launch: Callable[[], None], best_ms: float) -> float:
         """The quickest of a few launches in milliseconds.
 
-        Two launches decide about a config that is far beyond `best_ms`, the best so far; others get more.
+        Two that agree are enough for a slow kernel, and for one that is far beyond `best_ms`, the best so far.
         """
-        launch()  # loads the binary
+        first = self._first(launch)
+        quick, late = self._attempt(launch, 1, FILL_MARGIN)
+        if quick > ENOUGH_MS and abs(first - quick) < AGREEMENT * quick:
+            return min(first, quick)
+        if late:
+            quick = min(quick, self._timed(launch, 1))
+        again = 1 if quick > 2 * limit_ms(best_ms) else _count(quick, LAUNCHES)
+        return min(quick, self._timed(launch, again))
+
+    def measure_again(self, launch: Callable[[], None], quick_ms: float) -> float:
+        """The quickest of more launches in milliseconds, for one that took `quick_ms`, near the best."""
+        return self._timed(launch, _count(quick_ms, QUIET_LAUNCHES))
+
+    def _first(self, launch: Callable[[], None]) -> float:
+        start, end = self._pair()
+        start.record()
+        launch()
+        end.record()
         self.interface.synchronize()
-        host_ms = self._host_ms(launch)
-        quick = self._timed(launch, 1, host_ms)
-        if quick > 2 * limit_ms(best_ms):
-            return min(quick, self._timed(launch, 1, host_ms))
-        return min(quick, self._timed(launch, LAUNCHES, host_ms))
+        if self.host_ms is None:
+            self.host_ms = self._host_ms(launch)
+        return start.elapsed_time(end)
 
     def _host_ms(self, launch: Callable[[], None]) -> float:
         started = self.clock()
         launch()
-        return (self.clock() - started) * 1e3
+        took = (self.clock() - started) * 1e3
+        self.interface.synchronize()
+        return took
 
-    def _timed(self, launch: Callable[[], None], count: int, host_ms: float) -> float:
+    def _timed(self, launch: Callable[[], None], count: int) -> float:
+        quickest, margin = float("inf"), FILL_MARGIN
+        for _ in range(RETRIES):
+            ms, late = self._attempt(launch, count, margin)
+            quickest = min(quickest, ms)
+            if not late:
+                return quickest
+            margin *= 3
+        self.queues = False
+        return quickest
+
+    def _attempt(self, launch: Callable[[], None], count: int, margin: float) -> tuple[float, bool]:
         # The host also queues the warming launch or the clears, and the events, before the last timed launch.
-        self._fill(FILL_MARGIN * (count + 1) * host_ms)
+        self._fill(margin * (count + 1) * (self.host_ms or 0.0))
         if not self.cold:
             launch()
         events = [self._pair() for _ in range(count)]
@@ -63,8 +99,9 @@ class QuickTimer:
             start.record()
             launch()
             end.record()
+        late = self.queues and events[0][0].query()
         self.interface.synchronize()
-        return min(start.elapsed_time(end) for start, end in events)
+        return min(start.elapsed_time(end) for start, end in events), late
 
     def _pair(self) -> tuple[Any, Any]:
         return self.interface.Event(enable_timing=True), self.interface.Event(enable_timing=True)
@@ -86,6 +123,11 @@ class QuickTimer:
         end.record()
         self.interface.synchronize()
         return max(start.elapsed_time(end) / 4, 0.01)
+
+
+def _count(ms: float, most: int) -> int:
+    """How many launches of `ms` milliseconds are worth their time: one of a slow kernel tells as much as many."""
+    return max(1, min(most, round(ENOUGH_MS / max(ms, 1e-6))))
 
 
 def make_timer(cold: bool) -> QuickTimer | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from zlbench_core.autotune import keys
@@ -18,6 +18,13 @@ KEY_MISSING = "key_missing"
 AMBIGUOUS = "ambiguous_kernel"
 NO_CONFIG = "no_valid_config"
 OTHER_CONFIG = "other_config"
+RECORDED = (
+    "backend",
+    "device",
+    "compiler",
+    "provider_commit",
+    "level",
+)  # of the pins' meta, for the identity
 
 
 @dataclass
@@ -40,18 +47,33 @@ class Use:
 
 
 @dataclass
+class Unpinned:
+    """A key without a usable pin, and what was launched for it all the same."""
+
+    kernel: str
+    key: list[Any]
+    reason: str
+    config: ConfigJson | None = None  # what the tuner chose by itself
+    launches: int = 0
+
+
+@dataclass
 class ReplayLog:
     """The account of one process; `to_json` is the identity's `replay`."""
 
     pins: Pins
     uses: dict[int, Use] = field(default_factory=dict)  # by the entry's place in the pins
     fallbacks: Counter[str] = field(default_factory=Counter)
+    unpinned: list[Unpinned] = field(default_factory=list)
     source_changed: set[str] = field(default_factory=set)
-    last: Use | None = None  # the use of the launch that is under way or was last
+    last: Use | Unpinned | None = None  # of the launch that is under way or was last
 
-    def fall_back(self, reason: str, tuner: Any, key: list[Any]) -> None:
+    def fall_back(self, reason: str, tuner: Any, key: list[Any]) -> Unpinned:
         self.fallbacks[reason] += 1
-        print(f"{MARKER} reason={reason} kernel={keys.kernel_name(tuner)} key={key!r}", flush=True)
+        kernel = keys.kernel_name(tuner)
+        print(f"{MARKER} reason={reason} kernel={kernel} key={key!r}", flush=True)
+        self.unpinned.append(Unpinned(kernel, key, reason))
+        return self.unpinned[-1]
 
     def differs(self, use: Use, launched: ConfigJson) -> None:
         """A launch that did not use its pin's config: counted as a fallback, and both are named."""
@@ -63,20 +85,23 @@ class ReplayLog:
             flush=True,
         )
 
-    def launched(self, use: Use) -> None:
+    def launched(self, use: Use | Unpinned) -> None:
         use.launches += 1
         self.last = use
 
     def to_json(self) -> dict[str, Any]:
         uses = [self.uses[place] for place in sorted(self.uses)]
+        meta = self.pins.meta or {}
         return {
             "pins_digest": self.pins.digest,
+            "recorded": {name: meta.get(name) for name in RECORDED if meta.get(name) is not None},
             "keys_pinned": len(self.pins.entries),
             "hits": len(uses),
             "launches": sum(use.launches for use in uses),
             "foreign": sum(use.foreign for use in uses),
             "fallbacks": dict(self.fallbacks),
             "used": [use.to_json() for use in uses],
+            "unpinned": [asdict(one) for one in self.unpinned],
             "source_changed": sorted(self.source_changed),
             "unused": len(self.pins.entries) - len(uses),
         }
@@ -91,8 +116,8 @@ class PinBook:
         for place, entry in enumerate(log.pins.entries):
             self._places.setdefault((entry.kernel_id, entry.key_id), []).append(place)
 
-    def use_for(self, tuner: Any, key: Any) -> Use | None:
-        """The pin of a tuner's key, or None after saying why there is none.
+    def use_for(self, tuner: Any, key: Any) -> Use | Unpinned:
+        """The pin of a tuner's key, or what stands for it after saying why there is none.
 
         Raises PinsError when the record found no valid config for the key: nothing may be launched then.
         """
@@ -100,8 +125,7 @@ class PinBook:
         places = self._places.get((keys.kernel_id(tuner), keys.key_id(canonical)), [])
         place = self._choose(tuner, places) if places else None
         if place is None:
-            self.log.fall_back(AMBIGUOUS if places else KEY_MISSING, tuner, canonical)
-            return None
+            return self.log.fall_back(AMBIGUOUS if places else KEY_MISSING, tuner, canonical)
         return self._use(tuner, place)
 
     def _choose(self, tuner: Any, places: list[int]) -> int | None:
@@ -132,6 +156,9 @@ def config_for(tuner: Any, use: Use) -> Any:
     return config
 
 
+Found = tuple[Use, Any] | Unpinned  # a pin and the tuner's config for it, or what stands for a pin
+
+
 class PinnedCache(TunerCache):
     """A tuner's cache in which every pinned key is there already. Other keys go on to the tuner's own."""
 
@@ -139,25 +166,25 @@ class PinnedCache(TunerCache):
         super().__init__(inner)
         self.tuner = tuner
         self.book = book
-        self.current: tuple[Use, Any] | None = None  # of the run under way: the pin and this tuner's config
-        self._pinned: dict[Any, tuple[Use, Any] | None] = {}
+        self.current: Found | None = None  # of the run under way
+        self._found: dict[Any, Found] = {}
 
     def __contains__(self, key: Any) -> bool:
-        if key not in self._pinned:
-            self._pinned[key] = self._find(key)
-        self.current = self._pinned[key]
-        return self.current is not None or key in self.inner
+        if key not in self._found:
+            self._found[key] = self._find(key)
+        self.current = self._found[key]
+        return isinstance(self.current, tuple) or key in self.inner
 
-    def _find(self, key: Any) -> tuple[Use, Any] | None:
+    def _find(self, key: Any) -> Found:
         use = self.book.use_for(self.tuner, key)
-        return None if use is None else (use, config_for(self.tuner, use))
+        return use if isinstance(use, Unpinned) else (use, config_for(self.tuner, use))
 
     def __getitem__(self, key: Any) -> Any:
-        pinned = self._pinned.get(key)
-        if pinned is None:
+        found = self._found.get(key)
+        if not isinstance(found, tuple):
             return self.inner[key]
-        self._watch(pinned[0])
-        return pinned[1]
+        self._watch(found[0])
+        return found[1]
 
     def _watch(self, use: Use) -> None:
         if use.passed is None:

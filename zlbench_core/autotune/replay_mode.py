@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
+from zlbench_core.autotune.configs import config_to_json
 from zlbench_core.autotune.pins import Pins
 from zlbench_core.autotune.replay import (
     PassedOn,
     PinBook,
     PinnedCache,
     ReplayLog,
+    Unpinned,
     Use,
     check_launch,
     passed_config,
@@ -24,7 +26,7 @@ class ReplayMode:
         self.log = ReplayLog(pins)
         self.book = PinBook(self.log)
         # By id of the constants that an entry returns with every launch of one compiled kernel.
-        self._entries: dict[int, tuple[Use, Any]] = {}
+        self._entries: dict[int, tuple[Use | Unpinned, Any]] = {}
         self._running: set[int] = set()
 
     def patch(self, patches: Patches) -> None:
@@ -55,7 +57,10 @@ class ReplayMode:
             passed = tuner.fn if isinstance(tuner.fn, PassedOn) else None
         finally:
             tuner.fn = fn
-        if cache.current is not None:
+        if isinstance(cache.current, Unpinned):
+            cache.current.config = config_to_json(tuner.best_config)
+            self.log.launched(cache.current)
+        elif cache.current is not None:
             use, config = cache.current
             check_launch(self.log, tuner, use, config, passed)
             self.log.launched(use)
@@ -80,11 +85,13 @@ class ReplayMode:
 
         return run
 
-    def _learn(self, use: Use, constants: Any) -> None:
+    def _learn(self, use: Use | Unpinned, constants: Any) -> None:
         """The entry has just let its tuner run: from now on these constants stand for the pin."""
         if not isinstance(constants, dict):
             return
         self._entries[id(constants)] = (use, constants)
+        if isinstance(use, Unpinned):
+            return
         launched = passed_config(use.wanted, constants)
         if any(use.wanted[name] != value for name, value in launched.items()):
             self.log.differs(use, launched)

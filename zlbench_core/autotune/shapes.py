@@ -62,12 +62,16 @@ def plan_shapes(
     """
     path = Path(test_file)
     base = read_module(Path(base_file) if base_file else path.parent / "base.py")
-    module = read_module(path, base)
-    shapes = _read_shapes(Path(shapes_file) if shapes_file else path.parent / "core_shapes.yaml")
+    shapes = read_shapes(Path(shapes_file) if shapes_file else path.parent / "core_shapes.yaml")
+    return plan_function(read_module(path, base), shapes, function)
+
+
+def plan_function(module: Scope, shapes: Mapping[str, Any], function: str) -> list[ShapePlan]:
+    """`plan_shapes` for a module and a shape file that were read before."""
     return _Planner(module, shapes).plan(function)
 
 
-def _read_shapes(path: Path) -> Mapping[str, Any]:
+def read_shapes(path: Path) -> Mapping[str, Any]:
     with path.open(encoding="utf-8") as stream:
         return yaml.safe_load(stream) or {}
 
@@ -106,7 +110,7 @@ class _Planner:
         if outside is not None:
             reason = f"{outside} is no class of {self.module.path.name} or of the base module"
             return {**known, "source": UNRESOLVED, "reason": reason}
-        override = _override(order)
+        override = _override(order) or _own_inputs(order)
         if override is not None:
             reasons = [f"shapes set in code by {override}", *([trouble] if trouble else [])]
             return {**known, "source": CODE, "reason": "; ".join(reasons)}
@@ -131,6 +135,27 @@ def _override(order: list[Class | Unknown]) -> str | None:
                 if cls.method(name) is not None:
                     return f"{cls.name}.{name} ({cls.where})"
     return None
+
+
+def _own_inputs(order: list[Class | Unknown]) -> str | None:
+    """The `Class.get_input_iter (file:line)` in force, when it walks something else than the object's shapes."""
+    for cls in order:
+        method = cls.method("get_input_iter") if isinstance(cls, Class) else None
+        if method is not None:
+            is_abstract = isinstance(cls, Class) and cls.is_root
+            return (
+                None if is_abstract or _reads_shapes(method) else f"{cls.name}.get_input_iter ({cls.where})"
+            )
+    return None
+
+
+def _reads_shapes(method: ast.FunctionDef) -> bool:
+    """Whether a method names the shapes, or hands the question on to its base class."""
+    return any(
+        (isinstance(node, ast.Attribute) and node.attr == "shapes")
+        or (isinstance(node, ast.Name) and node.id == "super")
+        for node in ast.walk(method)
+    )
 
 
 def _extra(order: list[Class | Unknown]) -> str | None:

@@ -8,10 +8,26 @@ from typing import Any
 
 from zlbench_core.caliber import undeclared_differences
 from zlbench_core.chain.collect import Run
-from zlbench_core.errors import ArchiveError
-from zlbench_core.files import sha256_of
-from zlbench_core.ir.compare import IDENTICAL, compare_archives
+from zlbench_core.chain.status import status_of
+from zlbench_core.errors import ArchiveError, ReadError
+from zlbench_core.files import read_object, sha256_of
+from zlbench_core.ir.compare import DIFFERENT, IDENTICAL, compare_archives
 from zlbench_core.ir.gate import SCHEMA_VERSION as GATE_SCHEMA
+from zlbench_core.results.status import OK
+
+COMPOSED = {"PYTHONPATH"}  # a side's own stands in it between zlbench's and the provider's
+Labelled = Sequence[tuple[str, Run]]
+
+
+def untrusted(runs: Labelled) -> list[str]:
+    """Runs whose files cannot be trusted, and why."""
+    return [f"run_identity: {label}: {run.problem}" for label, run in runs if run.problem]
+
+
+def unfinished(runs: Labelled, measured: bool = True) -> list[str]:
+    """Trusted runs that did not end well: what such a run did not get to record is no second mistake."""
+    found = [(label, status_of(run, measured)) for label, run in runs if run.problem is None]
+    return [f"status: {label} {end.status}: {end.reason}" for label, end in found if end.status != OK]
 
 
 def foreign_runs(runs: Sequence[Run], plan: str | None) -> list[str]:
@@ -57,19 +73,48 @@ def _other_code(runs: Sequence[Run]) -> list[str]:
     return complaints
 
 
+def unapplied(runs: Sequence[Run]) -> list[str]:
+    """Variables that a side was asked to set and that its process did not have, or had otherwise."""
+    complaints = []
+    for run in runs:
+        asked = _asked_env(run)
+        for name in sorted(set(asked) & {axis[4:] for axis in run.identity.get("declared") or ()} - COMPOSED):
+            read = ((run.identity.get("environment") or {}).get("variables") or {}).get(name)
+            if read != asked[name] and not str(read).startswith("sha256:"):
+                told = "nothing" if read is None else read
+                complaints.append(
+                    f"environment.variables.{name}: {run.label} ran with {told}, asked was {asked[name]}"
+                )
+    return complaints
+
+
+def _asked_env(run: Run) -> dict[str, str]:
+    path = run.folder / "header.json"
+    if not path.is_file():
+        return {}
+    side = read_object(path, ReadError, what="header").get("side")
+    return dict(side.get("env") or {}) if isinstance(side, dict) else {}
+
+
 def gate_refusals(gate: dict[str, Any] | None, op: str) -> list[str]:
     """Why the operator's gate says nothing about these runs; empty where it does."""
     if gate is None:
         return ["ir_gate: there is none, so it is not known whether the generated code differs"]
     if (gate.get("schema_version"), gate.get("status"), gate.get("op")) != (GATE_SCHEMA, "complete", op):
         return [f"ir_gate: it is not a complete gate of {op}"]
-    if gate["verdict"] == "unknown":
+    verdict, digests = gate.get("verdict"), gate.get("digests")
+    if verdict == "unknown":
         return [f"ir_gate: not known whether the generated code differs: {gate.get('reason')}"]
-    changed = [path for path, digest in gate["digests"].items() if not _is(Path(path), digest)]
-    if changed or len(gate["digests"]) < 2:
+    if verdict not in (IDENTICAL, DIFFERENT) or not isinstance(digests, dict):
+        return [f"ir_gate: its verdict {verdict!r} rests on nothing that it names"]
+    changed = [path for path, digest in digests.items() if not _is(Path(path), digest)]
+    if changed or len(digests) < 2:
         return [f"ir_gate: {', '.join(changed) or 'an archive'} is not what the gate compared"]
     return []
 
 
 def _is(path: Path, digest: str) -> bool:
-    return path.is_file() and sha256_of(path) == digest
+    try:
+        return path.is_file() and sha256_of(path) == digest
+    except (OSError, ValueError):  # a name that no file can have
+        return False

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from dataclasses import replace
 from pathlib import Path
 
@@ -9,8 +10,7 @@ from zlbench_core.autotune.merge import merge_shards
 from zlbench_core.campaign import Campaign
 from zlbench_core.devices import lease
 from zlbench_core.files import write_json
-from zlbench_core.identity import load_identity
-from zlbench_core.runner import RunRequest, fresh_folder, run_benchmark
+from zlbench_core.runner import RunRequest, compiled_folder, fresh_folder, run_benchmark
 
 PATIENCE = 6 * 3600.0
 
@@ -32,21 +32,19 @@ def publish_pins(
 
     When that fails too, meta.json says `status: discarded` and why: the operator then has a status, not a number.
     """
-    result = merge_shards(shard_dirs, pins_dir, identities=_identities(shard_dirs))
+    result = merge_shards(shard_dirs, pins_dir)
+    shutil.rmtree(compiled_folder(shard_dirs[0]), ignore_errors=True)
     if not result.published and len(shard_dirs) > 1:
         print(f"PINS_DISCARDED op={op} {result.reason}; sweeping serially", flush=True)
+        discarded = {"shards": [folder.name for folder in shard_dirs], "reason": result.reason}
         serial = pins_dir.parent / "record" / "serial"
         record_shard(
             replace(campaign, autotune=replace(campaign.autotune, shards=1)), op, (0, 1), device, serial
         )
-        result = merge_shards([serial], pins_dir, identities=_identities([serial]))
+        result = merge_shards([serial], pins_dir, discarded=discarded)
     if not result.published:
         print(f"PINS_DISCARDED op={op} {result.reason}", flush=True)
         fresh_folder(pins_dir)
         write_json(
             pins_dir / "meta.json", {"schema_version": 1, "status": "discarded", "reason": result.reason}
         )
-
-
-def _identities(shard_dirs: list[Path]) -> list[dict[str, object]]:
-    return [load_identity(folder) for folder in shard_dirs]

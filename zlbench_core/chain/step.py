@@ -2,36 +2,77 @@
 
 from __future__ import annotations
 
+import errno
+import signal
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from types import FrameType
 
-from zlbench_core.errors import PreflightError, ZlbenchError
+from zlbench_core.errors import MachineError, PreflightError, ZlbenchError
 from zlbench_core.files import write_json
 
 FAILURE_SUFFIX = ".failure.json"
+INTERRUPTED = 130
+# What the machine refuses and a user can mend; any other OSError is a fault of ours and keeps its trace.
+_MACHINE = {
+    errno.EACCES: "make it writable",
+    errno.EDQUOT: "make room",
+    errno.EFBIG: "raise the limit on file sizes",
+    errno.ENOSPC: "make room",
+    errno.ENOTDIR: "a folder is expected",
+    errno.EPERM: "make it writable",
+    errno.EROFS: "make it writable",
+}
 
 
 @contextmanager
 def step(name: str, log: str) -> Iterator[None]:
-    """Run one step. A ZlbenchError ends the process with its exit code and one line, in the log and on stderr."""
-    failure = failure_path(log)
-    failure.unlink(missing_ok=True)
-    Path(log).parent.mkdir(parents=True, exist_ok=True)
-    Path(log).write_text("", encoding="utf-8")
+    """Run one step. A ZlbenchError ends the process with its exit code and one line, in the log and on stderr.
+
+    SIGINT and SIGTERM end the benchmark process of the step before the step itself.
+    """
+    before = signal.signal(signal.SIGTERM, _interrupt)
     try:
-        yield
+        with _as_zlbench_error():
+            failure_path(log).unlink(missing_ok=True)
+            Path(log).parent.mkdir(parents=True, exist_ok=True)
+            Path(log).write_text("", encoding="utf-8")
+            yield
     except KeyboardInterrupt:
-        line = "zlbench: interrupted; the same command goes on from here"
-        Path(log).write_text(line + "\n", encoding="utf-8")
-        raise SystemExit(130) from None
+        _tell(log, "zlbench: interrupted; the same command goes on from here")
+        raise SystemExit(INTERRUPTED) from None
     except ZlbenchError as error:
         line = error_line(error)
-        Path(log).write_text(line + "\n", encoding="utf-8")
-        write_json(failure, {"step": name, "line": line, "exit_code": error.exit_code})
-        print(line, file=sys.stderr, flush=True)
+        _tell(log, line)
+        with suppress(OSError):
+            write_json(failure_path(log), {"step": name, "line": line, "exit_code": error.exit_code})
         raise SystemExit(error.exit_code) from None
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+@contextmanager
+def _as_zlbench_error() -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        if error.errno not in _MACHINE:
+            raise
+        where = error.filename or "a file"
+        advice = _MACHINE[error.errno]
+        raise MachineError(f"{where}: {error.strerror}; {advice} and give the same command again") from None
+
+
+def _interrupt(number: int, frame: FrameType | None) -> None:
+    raise KeyboardInterrupt
+
+
+def _tell(log: str, line: str) -> None:
+    print(line, file=sys.stderr, flush=True)
+    with suppress(OSError):
+        Path(log).write_text(line + "\n", encoding="utf-8")
 
 
 def failure_path(log: str) -> Path:

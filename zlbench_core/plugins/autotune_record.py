@@ -13,7 +13,7 @@ import pytest
 
 from zlbench_core.autotune.compile_ahead import Settings
 from zlbench_core.autotune.compile_only import CompileOnly
-from zlbench_core.autotune.pins import Pins, backend_ok, load_pins, read_meta
+from zlbench_core.autotune.pins import Pins, backend_ok, check_backend, load_pins, read_meta
 from zlbench_core.autotune.record_mode import RecordMode
 from zlbench_core.autotune.recorder import Recorder
 from zlbench_core.autotune.replay_mode import ReplayMode
@@ -69,7 +69,7 @@ def make_mode(env: RunEnv) -> Mode:
             raise pytest.UsageError("ZL_AUTOTUNE_MODE=record needs timing; ZL_MEASURE=0 forbids it")
         recorder = Recorder(env.out_dir, env.backend)
         recorder.write()  # from now on, a process that dies leaves "partial" behind
-        return RecordMode(recorder, env.shard)
+        return RecordMode(recorder, env.shard, claims=env.claims)
     return Off() if env.measure else CompileOnly(Settings.read())
 
 
@@ -77,9 +77,7 @@ def _pins_for_replay(env: RunEnv) -> Pins:
     if env.replay_from is None:
         raise PinsError(f"ZL_AUTOTUNE_MODE=replay needs {REPLAY_FROM}, a pins folder")
     pins = load_pins(env.replay_from, require_meta=False)
-    if not backend_ok(pins.meta, env.backend):
-        recorded = (pins.meta or {}).get("backend")
-        raise PinsError(f"{env.replay_from} is of backend {recorded!r}; this run is on {env.backend!r}")
+    check_backend(env.replay_from, pins.meta, env.backend)
     return pins
 
 

@@ -1,4 +1,4 @@
-"""The campaign's tables: summary.csv, ops_status.csv and ab.csv. docs/tables.md says what each column means.
+"""The campaign's tables: summary.csv, ops_status.csv, ab.csv and code.csv. docs/tables.md says what each column means.
 
 CSV in UTF-8 with LF, written atomically. What is not known is an empty cell. Numbers have all their digits.
 Text has no control characters (they are written as escapes, `\\n`). Text that a spreadsheet would take for a
@@ -53,6 +53,7 @@ STATUS_FIELDS = (
     "partial_dtypes",
     "markers",
     "rounds",
+    "notes",
 )
 AB_FIELDS = (
     "op",
@@ -69,6 +70,23 @@ AB_FIELDS = (
     "marker_a",
     "marker_b",
     "note",
+)
+CODE_FIELDS = (
+    "op",
+    "finding",
+    "first_stage",
+    "variants",
+    "changed",
+    "only_in_a",
+    "only_in_b",
+    "only_locations",
+    "registers_min",
+    "registers_max",
+    "spills_min",
+    "spills_max",
+    "instructions_min",
+    "instructions_max",
+    "reason",
 )
 _FORMULA = re.compile(r"'*[=+\-@]")
 _QUOTED_FORMULA = re.compile(r"'+[=+\-@]")
@@ -89,12 +107,18 @@ def write_ab(path: Path | str, rows: Iterable[Mapping[str, Any]]) -> None:
     _write(path, AB_FIELDS, rows)
 
 
+def write_code(path: Path | str, rows: Iterable[Mapping[str, Any]]) -> None:
+    """Write code.csv: one line per operator. Raises ValueError for an unknown column."""
+    _write(path, CODE_FIELDS, rows)
+
+
 def read_table(path: Path | str) -> list[dict[str, str]]:
     """The lines of a table as text, unquoted. Raises ReadError where it cannot be read."""
     try:
         with open(path, encoding="utf-8", newline="") as stream:
             return [
-                {name: _unquoted(cell or "") for name, cell in row.items()} for row in csv.DictReader(stream)
+                {name: _unquoted(cell or "") for name, cell in row.items() if name is not None}
+                for row in csv.DictReader(stream)
             ]
     except (OSError, UnicodeDecodeError, csv.Error) as error:
         raise ReadError(f"cannot read table {path}: {error}") from None

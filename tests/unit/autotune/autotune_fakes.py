@@ -186,7 +186,9 @@ class AsyncJit(FakeJit):
     def _compile(self, block: int) -> Any:
         mode = active_mode.get()
         if mode is not None:
-            return mode.submit(block, lambda: self._build(block), lambda kernel: self._finish(block, kernel))
+            return mode.submit(
+                str(block), lambda: self._build(block), lambda kernel: self._finish(block, kernel)
+            )
         return self._finish(block, self._build(block))
 
     def _build(self, block: int) -> str:
@@ -246,6 +248,9 @@ class FakeEvent:
 
     def record(self) -> None:
         self.at_ms = max(self.device.busy_until_ms, self.device.now_ms)
+
+    def query(self) -> bool:
+        return self.at_ms <= self.device.now_ms
 
     def elapsed_time(self, end: FakeEvent) -> float:
         return end.at_ms - self.at_ms

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from zlbench_core.autotune.early_drop import KEEP_AT_LEAST, limit_ms, survivors
+from zlbench_core.autotune.early_drop import KEEP_AT_LEAST, contenders, limit_ms, survivors
 from zlbench_core.autotune.near_ties import Timed, Timing, near_ties, ranking, within_noise
 
 H200 = json.loads((Path(__file__).parents[2] / "data/autotune/h200_mm_timings.json").read_text())
@@ -72,6 +72,11 @@ def test_what_is_within_the_limit_survives_in_order_and_nothing_else_but_the_fas
 def test_the_limit_is_15_percent_and_a_microsecond():
     assert limit_ms(1.0) == pytest.approx(1.151)
     assert limit_ms(0.01) == pytest.approx(0.0125)
+
+
+def test_contenders_are_those_within_one_and_a_half_times_the_limit():
+    assert contenders("abcd", {"a": 1.0, "b": 1.7, "c": 2.4, "d": math.inf}) == ["a", "b"]
+    assert contenders("ab", {"a": math.inf, "b": math.nan}) == []
 
 
 def test_a_refused_config_does_not_survive_and_one_is_kept_when_all_are():

@@ -14,6 +14,8 @@ from zlbench_core.files import sha256_of
 from zlbench_core.identity import init_identity
 
 IDENTITY = {
+    "op": "mm",
+    "tuning": {"workers": 8, "pool": "fork", "early_drop": False},
     "provider": "builtin",
     "backend": "cuda",
     "device": "NVIDIA H200",
@@ -55,8 +57,9 @@ def plan(index: int, count: int, mine: list[int], total: int = 4) -> dict:
 
 
 def shard(folder, entries, parts=(), **identity):
-    init_identity(folder, **{**IDENTITY, **identity})
     write_records(folder, Records("complete", "cuda", entries, list(parts)))
+    digests = {"records.json": sha256_of(folder / "records.json")}
+    init_identity(folder, **{**IDENTITY, "digests": digests, **identity})
     (folder / "run.log").write_text("worker log\n")
     return folder
 
@@ -101,7 +104,19 @@ def test_whole_shards_become_pins_that_name_their_origin(tmp_path, halves):
         "provider_commit": "ed2508bcb",
         "level": "core",
         "coverage": {"keys": 3, "kernels": 1},
-        "near_ties": 1,
+        "near_ties": [
+            {
+                "kernel": "mm",
+                "key": [2],
+                "winner": {"kwargs": {"BLOCK": 64}, "num_warps": 4},
+                "winner_ms": 0.1,
+                "within_noise": [{"config": {"kwargs": {"BLOCK": 32}, "num_warps": 4}, "ms": 0.1}],
+            }
+        ],
+        "op": "mm",
+        "tuning": {"workers": 8, "pool": "fork", "early_drop": False},
+        "tuning_s": 0.0,
+        "discarded": None,
         "from_cache": 0,
         "no_valid_config": 0,
         "digests": {"pins.json": sha256_of(tmp_path / "op" / "pins" / "pins.json")},
@@ -144,13 +159,6 @@ def test_a_truncated_shard_file_discards_the_sweep(tmp_path, halves):
     path = halves[1] / "records.json"
     path.write_text(path.read_text()[:200])
     assert "shard-1/records.json cannot be read" in refused(tmp_path, halves)
-
-
-def test_identities_may_be_given(tmp_path, halves):
-    dead = [IDENTITY, {**IDENTITY, "status": "failed"}]
-    assert "shard-1 ended with status 'failed'" in refused(tmp_path, halves, identities=dead)
-    assert refused(tmp_path, halves, identities=dead[:1]) == "2 shards with 1 identities"
-    assert merge_shards(halves, tmp_path / "op" / "pins", identities=[IDENTITY] * 2).published
 
 
 @pytest.mark.parametrize(
@@ -297,3 +305,21 @@ def test_damaged_pins_are_refused_in_one_line(tmp_path, halves, damage, told):
 def test_no_folder_is_no_pins(tmp_path):
     with pytest.raises(PinsError, match="is not a directory"):
         load_pins(tmp_path / "pins")
+
+
+def test_records_that_changed_after_the_run_are_a_discard(tmp_path, halves):
+    write_records(halves[1], Records("complete", "cuda", [], [plan(1, 2, [2, 3])]))
+    told = "shard-1: records.json is not the file that the run's identity vouches for"
+    assert refused(tmp_path, halves) == told
+
+
+def test_shards_that_tuned_by_other_rules_are_a_discard(tmp_path):
+    one = shard(tmp_path / "shard-0", [entry(1)])
+    two = shard(tmp_path / "shard-1", [entry(2)], tuning={"workers": 8, "pool": "fork", "early_drop": True})
+    assert "shard-1 has tuning" in refused(tmp_path, [one, two])
+
+
+def test_a_sweep_that_replaces_a_discarded_one_says_so(tmp_path, halves):
+    why = {"shards": ["shard-0", "shard-1"], "reason": "hole in coverage"}
+    merge_shards(halves, tmp_path / "op" / "pins", discarded=why)
+    assert load_pins(tmp_path / "op" / "pins").meta["discarded"] == why

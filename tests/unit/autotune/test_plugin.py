@@ -76,12 +76,14 @@ def test_replay_puts_its_account_into_the_identity(tmp_path):
     assert identity["autotune_mode"] == "replay"
     assert identity["replay"] == {
         "pins_digest": load_pins(tmp_path / "pins").digest,
+        "recorded": {"backend": "cuda"},
         "keys_pinned": 1,
         "hits": 1,
         "launches": 1,
         "foreign": 0,
         "fallbacks": {},
         "used": [{"kernel": "scale", "key": [64], "config": entries[0].winner, "launches": 1}],
+        "unpinned": [],
         "source_changed": [],
         "unused": 0,
     }

@@ -72,6 +72,20 @@ def test_a_key_without_a_pin_says_so_once_and_is_tuned(record, replay, cls, caps
     assert mode.log.to_json()["fallbacks"] == {"key_missing": 1}
     assert tuner.do_bench.asked == [32, 64, 128]
     assert (mode.log.to_json()["launches"], mode.log.to_json()["unused"]) == (0, 1)
+    [unpinned] = mode.log.to_json()["unpinned"]
+    assert (unpinned["kernel"], unpinned["key"], unpinned["reason"]) == ("scale", [4096], "key_missing")
+    assert (unpinned["config"], unpinned["launches"]) == (recorder.entries[0].winner, 2)
+
+
+def test_launches_of_an_entry_without_a_pin_are_counted_too(record, replay):
+    tuner = make_tuner(TIMES, cls=LibraryTuner)
+    mode = replay([])
+    entry = LibraryEntry(tuner)
+    for _ in range(3):
+        entry.run(None, 64, grid=(1,), warmup=False)
+    assert len(tuner.fn.launches) == 1 + len(TIMES)
+    [unpinned] = mode.log.to_json()["unpinned"]
+    assert (unpinned["config"]["kwargs"], unpinned["launches"]) == ({"BLOCK": 64}, 3)
 
 
 @pytest.mark.parametrize(

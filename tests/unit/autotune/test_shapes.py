@@ -299,3 +299,31 @@ def test_a_plan_is_json(plan):
     [one] = plan("def test_op(): base.Matrix(op_name='x').run()")
     assert one.to_json()["shapes"] == [[1, 64, 64, 64]]
     assert one.to_json()["candidates"] == ("x", "Matrix", "Benchmark")
+
+
+def test_inputs_that_are_made_without_the_shapes_are_set_in_code(plan):
+    [one] = plan(
+        """
+        class Own(base.Generic):
+            def get_input_iter(self, dtype):
+                for size in (10, 20):
+                    yield size
+
+        def test_op(): Own(op_name='own_entry').run()
+        """
+    )
+    assert (one.source, one.shapes) == ("code", None)
+    assert "Own.get_input_iter (test_op.py:4)" in one.reason
+
+
+def test_an_iterator_that_hands_on_to_its_base_walks_the_shapes(plan):
+    [one] = plan(
+        """
+        class Own(base.Generic):
+            def get_input_iter(self, dtype):
+                yield from super().get_input_iter(dtype)
+
+        def test_op(): Own(op_name='own_entry').run()
+        """
+    )
+    assert one.source == "yaml"

@@ -1,0 +1,132 @@
+"""The pages say what is there: commands parse, campaigns load, links and paths resolve, examples run."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from functools import cache
+from pathlib import Path
+
+import pytest
+import yaml
+from snakemake.cli import get_argument_parser, parse_config
+
+from zlbench_core.campaign import default_config, load_campaign
+from zlbench_core.cli import COMMANDS, EXAMPLES, build_parser
+from zlbench_core.commands.completion import SHELLS
+
+ROOT = Path(__file__).parents[3]
+PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/*.md"), ROOT / "config" / "README.md"])
+BLOCK = re.compile(r"^```sh\n(.*?)^```", re.MULTILINE | re.DOTALL)
+LINK = re.compile(r"\]\((?!https?://|#|mailto:)([^)#\s]+)")
+# A path of the repository in backticks; a placeholder or a pattern in it is no path.
+PATH = re.compile(r"`((?:docs|config|workflow|zlbench_core|tests|fuzz|benchmarks)/[A-Za-z0-9_./-]*)`")
+
+
+def commands(text: str) -> list[str]:
+    joined = re.sub(r"\\\n\s*", " ", "\n".join(BLOCK.findall(text)))
+    return [
+        command for line in joined.splitlines() for command in re.split(r"\s&&\s", line) if command.strip()
+    ]
+
+
+def lines_of(program: str) -> list[tuple[str, str]]:
+    found = [(page.name, line) for page in PAGES for line in commands(page.read_text())]
+    found += [("cli.py", line.strip()) for line in EXAMPLES.splitlines()]
+    words = [(page, re.sub(r"^\.venv/bin/", "", line)) for page, line in found]
+    return [(page, line) for page, line in words if line.startswith(f"{program} ")]
+
+
+@pytest.mark.parametrize(("page", "line"), lines_of("zlbench"))
+def test_every_zlbench_line_parses(page, line):
+    line = line if page != "cli.py" else re.split(r"\s{3,}", line)[0]
+    words = shlex.split(line.partition(" > ")[0].partition(" | ")[0], comments=True)
+    assert build_parser().parse_args(words[1:]).run
+
+
+@pytest.mark.parametrize(("page", "line"), lines_of("snakemake"))
+def test_every_snakemake_line_is_a_campaign(page, line):
+    args = parser_of_snakemake().parse_args(shlex.split(line, comments=True)[1:])
+    if args.lint:
+        return
+    assert args.cores or args.dryrun or args.unlock, "Snakemake refuses a run without --cores"
+    config, overrides = {}, parse_config(args.config or [])
+    for path in args.configfile or [ROOT / "config" / "config.yaml"]:
+        config |= campaign_file(Path(path))
+    load_campaign({**config, **overrides}, overrides=overrides)
+
+
+@cache
+def parser_of_snakemake():
+    return get_argument_parser()
+
+
+def campaign_file(path: Path) -> dict:
+    """A campaign file of the repository, or the one that a page shows under that name."""
+    if (ROOT / path).is_file():
+        return yaml.safe_load((ROOT / path).read_text())
+    shown = [
+        block
+        for page in PAGES
+        for block in re.findall(r"```yaml\n(.*?)```", page.read_text(), re.DOTALL)
+        if block.startswith(f"# {path}\n")
+    ]
+    assert shown, f"{path} is neither a file nor shown on a page"
+    return yaml.safe_load(shown[0])
+
+
+@pytest.mark.parametrize("path", sorted(ROOT.glob("config/campaigns/*.yaml")), ids=lambda path: path.stem)
+def test_every_campaign_file_loads(path):
+    config = yaml.safe_load(path.read_text())
+    if "backend" in config:  # the others are shape files
+        assert load_campaign(config).ops
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_every_link_and_every_path_is_there(page):
+    text = re.sub(r"^```.*?^```", "", page.read_text(), flags=re.MULTILINE | re.DOTALL)
+    links = [page.parent / link for link in LINK.findall(text)]
+    paths = [ROOT / path for path in PATH.findall(text)]
+    assert [str(path.relative_to(ROOT)) for path in (*links, *paths) if not path.exists()] == []
+
+
+def test_every_command_has_an_example_in_its_help():
+    [choices] = [action.choices for action in build_parser()._actions if action.choices]
+    assert len(choices) == len(COMMANDS)
+    assert [name for name, parser in choices.items() if f"zlbench {name}" not in (parser.epilog or "")] == []
+
+
+def test_the_provider_of_the_page_answers_what_the_runner_asks(tmp_path):
+    [code] = re.findall(r"```python\n(.*?)```", (ROOT / "docs" / "add-a-provider.md").read_text(), re.DOTALL)
+    scope: dict = {}
+    exec(compile(code, "add-a-provider.md", "exec"), scope)
+    provider = scope["MySuiteProvider"]()
+    sides = {"a": {"flaggems_dir": str(tmp_path)}, "b": None}
+    campaign = load_campaign({**default_config(), "ops": ["mm"], "sides": sides})
+    side = campaign.side("a")
+    assert provider.invocation(campaign, side, "mm").node == "benchmark/test_mm.py::test_mm"
+    assert provider.problems(campaign, side)[0][0] == "benchmark_file"
+    (tmp_path / "benchmark").mkdir()
+    (tmp_path / "benchmark" / "test_mm.py").touch()
+    assert provider.problems(campaign, side) == []
+    assert provider.facts(campaign, side)["provider_commit"]
+    assert provider.environment(campaign, side) == {"PYTHONPATH": f"{tmp_path}/src"}
+
+
+@pytest.mark.parametrize("shell", SHELLS)
+def test_a_shell_gets_its_completion(shell, capsys):
+    args = build_parser().parse_args(["completion", shell])
+    assert args.run(args) == 0
+    assert "zlbench" in capsys.readouterr().out
+
+
+def test_the_catalog_finds_what_it_looks_for():
+    """Which files the Snakemake workflow catalog reads: SNAKEMAKE.md (j)."""
+    catalog = yaml.safe_load((ROOT / ".snakemake-workflow-catalog.yml").read_text())
+    assert catalog["usage"]["mandatory-flags"]["flags"] == ""
+    text = (ROOT / "README.md").read_text().lower()
+    assert "snakemake" in text
+    assert "workflow" in text
+    assert (ROOT / "workflow" / "Snakefile").is_file()
+    assert list((ROOT / "workflow" / "rules").glob("*.smk"))
+    assert (ROOT / "config" / "README.md").is_file()

@@ -1,0 +1,73 @@
+"""Pins as text: where they are from, then one line per key."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from zlbench_core.autotune.configs import describe
+from zlbench_core.autotune.pin_sets import PinSet
+from zlbench_core.autotune.records import Entry
+
+ORIGIN_FIELDS = ("backend", "device", "compiler", "provider", "provider_commit", "level", "shapes_digest")
+HEAD = ("kernel", "source", "key", "config", "time ms", "next ms", "note")
+
+
+def show_json(pins: PinSet) -> dict[str, Any]:
+    return {"op": pins.op, "meta": pins.meta, "entries": [entry.to_json() for entry in pins.entries]}
+
+
+def show_text(pins: PinSet) -> str:
+    """The origin in a few lines, then one line per key: kernel, the digest of its source, key, config, the
+    winner's time and the runner-up's, and what to know about it."""
+    meta, entries = pins.meta, pins.entries
+    fields = ("tuner_database", *ORIGIN_FIELDS, "status", "reason")
+    origin = [f"{name}: {plain(meta[name])}" for name in fields if meta.get(name) is not None]
+    count = f"{len(entries)} keys of {len({entry.kernel_id for entry in entries})} kernels"
+    ties = sum(bool(entry.near_ties) for entry in entries)
+    rows = [HEAD, *map(_row, entries)] if entries else []
+    return "\n".join([f"op: {pins.op}", *origin, f"{count}, {ties} near ties", *_table(rows)])
+
+
+def _row(entry: Entry) -> tuple[str, ...]:
+    second = entry.runners_up[0]["ms"] if entry.runners_up else None
+    return (
+        entry.kernel,
+        entry.source_digest[:8],
+        json.dumps(entry.key),
+        describe(entry.winner),
+        _milliseconds(entry.winner_ms),
+        _milliseconds(second),
+        ", ".join(_notes(entry)),
+    )
+
+
+def _notes(entry: Entry) -> list[str]:
+    flags = {
+        f"near tie of {1 + len(entry.near_ties)}": bool(entry.near_ties),
+        "hook": entry.pre_hook,
+        "from cache": entry.from_cache,
+        f"{entry.n_dropped} dropped early": bool(entry.n_dropped),
+    }
+    return [name for name, is_set in flags.items() if is_set]
+
+
+def _milliseconds(value: float | None) -> str:
+    return "" if value is None else f"{value:.6f}"
+
+
+def _table(rows: Iterable[tuple[str, ...]]) -> list[str]:
+    listed = list(rows)
+    widths = [max(map(len, column)) for column in zip(*listed, strict=True)]
+    return [
+        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+        for row in listed
+    ]
+
+
+def plain(value: Any) -> str:
+    """A meta value in one line."""
+    if isinstance(value, Mapping):
+        return ", ".join(f"{name} {one}" for name, one in value.items() if one is not None)
+    return str(value)
