@@ -7,6 +7,7 @@ Prints what it found and closes with pytest's word for it; exits 1 at the first 
 
 from __future__ import annotations
 
+import itertools
 import json
 import sys
 from collections import defaultdict
@@ -34,7 +35,7 @@ def check_jobs(spans: dict[str, list[Span]]) -> None:
     expect(set(spans) == {"0", "1"}, f"GPUs used: {sorted(spans)}; each job asks for one, and there are two")
     for gpu, mine in spans.items():
         ordered = sorted(mine)
-        for before, after in zip(ordered, ordered[1:], strict=False):
+        for before, after in itertools.pairwise(ordered):
             expect(before[1] <= after[0], f"jobs {before[2]} and {after[2]} had GPU {gpu} at the same time")
         print(f"GPU {gpu}: {len(mine)} jobs, one at a time")
     first, second = (sum(end - begin for begin, end, _ in mine) for mine in spans.values())
