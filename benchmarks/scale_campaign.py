@@ -21,9 +21,9 @@ import yaml
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))
 
-from zlbench_core.campaign import Campaign, load_campaign
-from zlbench_core.files import sha256_of
-from zlbench_core.plans import round_digest
+from zlbench_core.campaign import Campaign, load_campaign  # noqa: E402
+from zlbench_core.files import sha256_of  # noqa: E402
+from zlbench_core.plans import round_digest  # noqa: E402
 
 TEMPLATE = "op0000"
 MEASURED_ROUNDS = 2  # A B and B A; further rounds repeat them
@@ -97,7 +97,7 @@ def finish(scale: Scale) -> None:
     _run(scale, scale.command(name="template"))
     campaign = load_campaign(yaml.safe_load((scale.folder / "campaign.yaml").read_text()))
     runs = [_copy_operator(scale, campaign, op) for op in reversed(scale.names)]
-    gates = {op: "different" for op in scale.names}
+    gates = dict.fromkeys(scale.names, "different")
     (scale.results / "ir_gate" / "device-0.json").write_text(json.dumps(gates))
     # --touch writes the provenance that a real run would have left: what a no-op rerun has to compare.
     _run(scale, scale.command("--touch"))

@@ -14,7 +14,6 @@ from zlbench_core.plugins._environment import collect_variables
 from zlbench_core.providers import get_provider
 from zlbench_core.source_digests import measuring_sources
 
-
 _read: dict[tuple[str, ...], dict[str, object]] = {}
 
 
