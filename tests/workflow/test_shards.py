@@ -22,12 +22,15 @@ SHAPES = {"mm": {"shapes": [[1, 16, 16, 16], [1, 32, 16, 16]]}, "row_sum": {"sha
 def sweep(tmp_path, monkeypatch):
     """Record an operator of the suite in `shards` processes at once and publish; returns the pins' folder."""
     monkeypatch.setenv("ZL_LOCK_DIR", str(tmp_path / "locks"))
-    shutil.copy(REPOSITORY / "tests/data/autotune/faulty_suite.py", tmp_path / "test_faulty.py")
-    (tmp_path / "shapes.yaml").write_text(yaml.safe_dump(SHAPES))
+    # Apart from the results: a suite's folder is digested with all that lies in it.
+    suite = tmp_path / "own"
+    suite.mkdir()
+    shutil.copy(REPOSITORY / "tests/data/autotune/faulty_suite.py", suite / "test_faulty.py")
+    (suite / "shapes.yaml").write_text(yaml.safe_dump(SHAPES))
 
     def run(op: str, shards: int, level: str = "core") -> Path:
         folder = tmp_path / f"{op}-{level}-{shards}"
-        campaign = make_campaign(tmp_path, op, shards, level)
+        campaign = make_campaign(suite, op, shards, level)
         folders = [folder / "record" / f"shard-{index}" for index in range(shards)]
         with ThreadPoolExecutor(2) as pool:
             done = [
