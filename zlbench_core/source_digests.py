@@ -28,6 +28,7 @@ _READERS += (
     "chain/collect.py",
     "chain/failures.py",
     "chain/evidence.py",
+    "chain/guards.py",
     "chain/look.py",
     "chain/recompute.py",
     "chain/store.py",

@@ -137,3 +137,22 @@ def test_sides_that_were_to_differ_and_ran_alike_are_refused(real_runs):
     found = compare_runs(real_runs.folder("a"), real_runs.folder("b"))
     expected = "declared: the sides were to differ in env:TRITON_F32_DEFAULT, and ran alike in all of it"
     assert (found.complaints, found.rows) == ((expected,), ())
+
+
+def test_the_two_runs_of_a_duet_are_compared_and_held_to_one_caliber(real_runs, capsys):
+    for side, spent in (("a", 20.0), ("b", 21.0)):
+        real_runs.add("mm", side, 1, spent, side)
+        identity = real_runs.identity(side)
+        identity["measurement"]["pair"] = {
+            "spent_ms": {"timed": spent},
+            "void_superblocks": 0,
+            "lost_rows": [],
+        }
+        real_runs.write_identity(side, identity)
+    a, b = (str(real_runs.folder(side)) for side in "ab")
+    assert main(["compare", "--json", a, b]) == 0
+    assert len(json.loads(capsys.readouterr().out)["rows"]) == 1
+    real_runs.write_identity("b", real_runs.identity("b") | {"timer": "cuda_graph"})
+    assert main(["compare", "--json", a, b]) == 4
+    found = json.loads(capsys.readouterr().out)
+    assert (found["rows"], found["complaints"]) == ([], ["timer: a=direct, b=cuda_graph"])
