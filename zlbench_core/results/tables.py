@@ -157,12 +157,14 @@ def cell_text(value: Any) -> str:
         return str(value)
     if isinstance(value, float):
         return repr(value) if math.isfinite(value) else ""
-    if isinstance(value, Mapping):
-        value = ";".join(f"{name}={count}" for name, count in value.items())
-    elif isinstance(value, Sequence) and not isinstance(value, str):
-        value = ";".join(str(part) for part in value)
-    text = printable(str(value))
+    text = printable(value if isinstance(value, str) else _joined(value))
     return f"'{text}" if _FORMULA.match(text) else text
+
+
+def _joined(value: Any) -> str:
+    if isinstance(value, Mapping):
+        return ";".join(f"{name}={count}" for name, count in value.items())
+    return ";".join(map(str, value)) if isinstance(value, Sequence) else str(value)
 
 
 def _unquoted(cell: str) -> str:

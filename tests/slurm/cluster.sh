@@ -1,0 +1,102 @@
+#!/usr/bin/env bash
+# A real Slurm of one node on this machine: munged, slurmctld and slurmd in FOLDER, with two made-up GPUs.
+#   cluster.sh start FOLDER   prints nothing; afterwards SLURM_CONF=FOLDER/slurm.conf reaches it
+#   cluster.sh stop FOLDER
+# FOLDER/jobs.log gets a line per job from Slurm itself: "start|end <job> <gpu> <nanoseconds>".
+# A made-up GPU is a link to /dev/null: gres.conf takes character devices only, and Slurm never opens them.
+set -euo pipefail
+PATH=$PATH:/usr/sbin:/sbin
+
+# Only root installs; elsewhere Slurm has to be there.
+need_packages() {
+  command -v slurmctld slurmd munged sbatch > /dev/null && return
+  if [ "$(id -u)" != 0 ]; then
+    echo "slurmctld, slurmd, munged or sbatch is not installed (Debian: slurmctld slurmd slurm-client munge)" >&2
+    exit 1
+  fi
+  export DEBIAN_FRONTEND=noninteractive
+  # Debian's scripts would start the daemons with no configuration; a file of policy-rc.d says no.
+  apt-get update -qq
+  RUNLEVEL=1 apt-get install -y -qq --no-install-recommends slurmctld slurmd slurm-client munge > /dev/null
+}
+
+free_port() {
+  python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])'
+}
+
+write_configuration() {
+  local me host
+  me=$(id -un)
+  host=$(hostname -s)
+  mkdir -p "$1/state" "$1/spool" "$1/gpus"
+  ln -sf /dev/null "$1/gpus/gpu0"
+  ln -sf /dev/null "$1/gpus/gpu1"
+  touch "$1/jobs.log"
+  printf '#!/bin/sh\necho "%s $SLURM_JOB_ID ${SLURM_JOB_GPUS:-none} $(date +%%s%%N)" >> %s\n' \
+    start "$1/jobs.log" > "$1/prolog.sh"
+  sed 's/echo "start/echo "end/' "$1/prolog.sh" > "$1/epilog.sh"
+  chmod +x "$1/prolog.sh" "$1/epilog.sh"
+  cat > "$1/slurm.conf" << END
+ClusterName=zlbench
+SlurmctldHost=$host(127.0.0.1)
+SlurmctldPort=$(free_port)
+SlurmdPort=$(free_port)
+SlurmUser=$me
+SlurmdUser=$me
+AuthType=auth/munge
+AuthInfo=socket=$1/munge.socket
+CredType=cred/munge
+StateSaveLocation=$1/state
+SlurmdSpoolDir=$1/spool
+SlurmctldPidFile=$1/slurmctld.pid
+SlurmdPidFile=$1/slurmd.pid
+SlurmctldLogFile=$1/slurmctld.log
+SlurmdLogFile=$1/slurmd.log
+ProctrackType=proctrack/linuxproc
+TaskPlugin=task/none
+SelectType=select/cons_tres
+SelectTypeParameters=CR_CPU
+GresTypes=gpu
+Prolog=$1/prolog.sh
+Epilog=$1/epilog.sh
+PrologFlags=Alloc
+SlurmdParameters=config_overrides
+MinJobAge=3600
+SchedulerParameters=sched_interval=2,defer_batch
+ReturnToService=2
+KillWait=5
+NodeName=$host NodeAddr=127.0.0.1 CPUs=8 RealMemory=8000 Gres=gpu:2
+PartitionName=main Nodes=$host Default=YES MaxTime=INFINITE State=UP
+END
+  echo "NodeName=$host Name=gpu File=$1/gpus/gpu[0-1]" > "$1/gres.conf"
+  touch "$1/plugstack.conf"
+}
+
+start() {
+  need_packages
+  mkdir -p "$1"
+  write_configuration "$1"
+  export SLURM_CONF="$1/slurm.conf"
+  dd if=/dev/urandom of="$1/munge.key" bs=128 count=1 status=none
+  chmod 400 "$1/munge.key"
+  munged --force --key-file="$1/munge.key" --socket="$1/munge.socket" --pid-file="$1/munged.pid" \
+    --seed-file="$1/munge.seed" --log-file="$1/munged.log"
+  slurmctld
+  slurmd
+  for _ in $(seq 60); do
+    [ "$(sinfo --noheader --format=%T 2> /dev/null)" = idle ] && return
+    sleep 1
+  done
+  echo "the node did not become idle:" >&2
+  sinfo --long >&2
+  tail -n 20 "$1/slurmctld.log" "$1/slurmd.log" >&2
+  exit 1
+}
+
+stop() {
+  for daemon in slurmd slurmctld munged; do
+    [ -f "$1/$daemon.pid" ] && kill "$(cat "$1/$daemon.pid")" 2> /dev/null || true
+  done
+}
+
+"$1" "$(realpath -m "$2")"
