@@ -100,10 +100,13 @@ def test_jobs_of_one_device_never_overlap(monkeypatch, tmp_path):
 
 def _start(job: int, folder) -> int:
     child = os.fork()
-    if child == 0:
+    if child:
+        return child
+    try:
         with devices.lease("cpu", job % 2, f"job {job}", 60):
             start = time.monotonic()
             time.sleep(0.1)
             (folder / f"job-{job}").write_text(f"{job % 2} {start} {time.monotonic()}")
         os._exit(0)
-    return child
+    finally:
+        os._exit(1)
