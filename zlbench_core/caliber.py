@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from zlbench_core.caliber_fields import CALIBER_FIELDS, MAY_DIFFER, OWN_RULES, REQUIRED
 from zlbench_core.errors import CaliberMismatch, IdentityError
 from zlbench_core.identity import load_identity
 
@@ -14,60 +15,33 @@ __all__ = [
     "CaliberMismatch",
     "caliber_complaints",
     "caliber_hazards",
+    "compared_values",
+    "equal_sides",
+    "incomparable",
+    "is_declared",
     "missing_fields",
     "undeclared_differences",
 ]
 
-CALIBER_FIELDS = ("backend", "device", "timer", "bench_level", "shape_mode", "tuner_cache", "direct_repeat")
-
-# Beyond the caliber's seven: what every run of zlbench records, whatever its device.
-REQUIRED = (
-    "provider",
-    "op",
-    "test_node",
-    "harness",
-    "measurement.mode",
-    "environment.python",
-    "environment.torch",
-    "environment.triton",
-    "environment.variables",
-    "environment.precision",
-)
-
 Runs = Sequence[tuple[str, Path | str]]
 
-# What differs between any two runs and says nothing about comparability.
-_VOLATILE = {
-    "started",
-    "ended",
-    "side",
-    "round",
-    "pytest_exit",
-    "timed_out",
-    "status",
-    "failure",
-    "digests",
-    "out_dir",
-    "ir",
-    "order",
-}
-_VOLATILE |= {
-    "schema_version",
-    "autotune_mode",
-    "declared",
-    "plan",
-    "compiled",
-    "device_index",
-    "gpu",
-    "mm_cluster_fix",
-    "caches",
-    *CALIBER_FIELDS,
-}
-# Judged by their own rules: replays below, fallbacks of the timer row by row when rows are paired.
-_OWN_RULES = ("replay.", "measurement.fallbacks", "measurement.rows")
+AUTOTUNE_MODES = ("off", "record", "replay")
 _PYTHON_AXIS = ("environment.",)
 _PYTHON_AXIS_EXCEPT = ("environment.variables.", "environment.precision.", "environment.cpu")
 _PROVIDER_AXIS = ("environment.provider", "provider_dir", "provider_commit", "provider_dirty")
+
+
+def incomparable(runs: Runs, declared_axis: Sequence[str]) -> list[str]:
+    """Every reason why these runs may not be compared, each once; the guard of every comparison, in this order.
+
+    The caliber's fields, what nobody recorded, what differs and was not declared, what was declared and does not
+    differ. `runs` are labelled by side first: "a", or "a r1".
+    """
+    complaints = caliber_complaints(runs)
+    if not any(line.startswith("run_identity") for line in complaints):
+        complaints += missing_fields(runs) + undeclared_differences(runs, declared_axis)
+        complaints += equal_sides(runs, declared_axis)
+    return list(dict.fromkeys(complaints))
 
 
 def caliber_complaints(runs: Runs) -> list[str]:
@@ -84,12 +58,34 @@ def caliber_complaints(runs: Runs) -> list[str]:
 def caliber_hazards(runs: Runs) -> list[str]:
     """What deserves a warning though it does not make the runs incomparable."""
     identities, _ = _load(runs)
-    return [
+    shared = [
         f"tuner_cache: {label} records winners on {identity['tuner_cache']}: they may be inherited, not measured"
         for label, identity in identities.items()
         if identity.get("autotune_mode") == "record"
         and str(identity.get("tuner_cache", "")).startswith("shared")
     ]
+    return shared + _pins_from_elsewhere(list(identities.values()))
+
+
+def _pins_from_elsewhere(identities: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Pins that were recorded on a device, or with a compiler, that no run here has."""
+    hazards = []
+    for name, here_of in (("device", _device), ("compiler", _compiler)):
+        recorded = [_lookup(identity, f"replay.recorded.{name}") for identity in identities]
+        known = [one for one in recorded if one is not None]
+        here = [here_of(identity) for identity in identities]
+        if known and not any(one in here for one in known):
+            hazards.append(f"replay: the pins were recorded with {name} {known[0]}, which no run here has")
+    return hazards
+
+
+def _device(identity: Mapping[str, Any]) -> Any:
+    return identity.get("device")
+
+
+def _compiler(identity: Mapping[str, Any]) -> dict[str, Any]:
+    environment = identity.get("environment") or {}
+    return {name: environment.get(name) for name in ("torch", "triton", "triton_build")}
 
 
 def undeclared_differences(runs: Runs, declared_axis: Sequence[str]) -> list[str]:
@@ -98,13 +94,31 @@ def undeclared_differences(runs: Runs, declared_axis: Sequence[str]) -> list[str
     `declared_axis` has entries "env:NAME", "python" and "provider_dir" (Campaign.declared_axis).
     Raises IdentityError when a run has no identity: caliber_complaints is asked first.
     """
-    flat = {label: dict(_flatten(load_identity(path))) for label, path in runs}
+    identities = {label: load_identity(path) for label, path in runs}
+    flat = {label: dict(_flatten(identity)) for label, identity in identities.items()}
     names = sorted({name for identity in flat.values() for name in identity})
     complaints = []
     for name in names:
-        if not _is_volatile(name) and not _is_declared(name, declared_axis):
+        if not _is_volatile(name) and not is_declared(name, declared_axis):
             complaints += _differs(name, {label: identity.get(name) for label, identity in flat.items()})
+    complaints += _unknown_devices(flat) + _replay_gaps(identities)
     return complaints + _replay_complaints(flat)
+
+
+def equal_sides(runs: Runs, declared_axis: Sequence[str]) -> list[str]:
+    """A complaint when the sides were declared to differ and ran alike: then there is nothing to compare.
+
+    Raises IdentityError when a run has no identity: caliber_complaints is asked first.
+    """
+    sides: dict[str, set[str]] = {}
+    for label, path in runs:
+        flat = {
+            name: value for name, value in _flatten(load_identity(path)) if is_declared(name, declared_axis)
+        }
+        sides.setdefault(label.split()[0], set()).add(repr(sorted(flat.items())))
+    if len(sides) < 2 or not declared_axis or len(set().union(*sides.values())) > 1:
+        return []
+    return [f"declared: the sides were to differ in {', '.join(declared_axis)}, and ran alike in all of it"]
 
 
 def missing_fields(runs: Runs) -> list[str]:
@@ -132,6 +146,21 @@ def _unreadable_precision(runs: Runs) -> list[str]:
         f"environment.precision.{name}: not readable by {', '.join(labels)}, and never assumed equal"
         for name, labels in unknown.items()
     ]
+
+
+def _unknown_devices(flat: Mapping[str, Mapping[str, Any]]) -> list[str]:
+    """Where a device has no unique id its index has to stand for it."""
+    if all(identity.get("device_uuid") is not None for identity in flat.values()):
+        return []
+    return _differs("device_index", {label: identity.get("device_index") for label, identity in flat.items()})
+
+
+def compared_values(identity: Mapping[str, Any]) -> dict[str, Any]:
+    """The fields of an identity that a comparison looks at, nested names joined by dots."""
+    judged = {
+        name: _lookup(identity, name) for name in (*CALIBER_FIELDS, "autotune_mode", "replay.pins_digest")
+    }
+    return judged | {name: value for name, value in _flatten(identity) if not _is_volatile(name)}
 
 
 def _lookup(identity: Mapping[str, Any], name: str) -> Any:
@@ -175,20 +204,44 @@ def _autotune_complaints(identities: Mapping[str, Mapping[str, Any]]) -> list[st
     if missing:
         return [f"autotune_mode: not recorded by {', '.join(missing)}, and never assumed equal"]
     kinds = set(modes.values())
+    if unknown := sorted(str(kind) for kind in kinds if kind not in AUTOTUNE_MODES):
+        return [f"autotune_mode: {', '.join(unknown)}; one of {', '.join(AUTOTUNE_MODES)} is expected"]
     if kinds == {"record"} and len(modes) > 1:
         return [
             "autotune_mode: every side recorded its own winners (record against record); pin one record on both"
         ]
     if "off" in kinds and len(kinds) > 1:
         return _differs("autotune_mode", modes)
-    tuned = [label for label, identity in identities.items() if _tuned_keys(identity)]
+    tuned = {label: count for label, identity in identities.items() if (count := _tuned_keys(identity))}
     if kinds == {"off"} and tuned and len(modes) > 1:
-        return [f"autotune_mode: off, and {', '.join(tuned)} tuned by itself (record against record)"]
+        told = [f"autotune_mode: off, and {', '.join(tuned)} tuned by itself (record against record)"]
+        return told + _inherited(identities)
     return []
+
+
+def _inherited(identities: Mapping[str, Mapping[str, Any]]) -> list[str]:
+    """One cache behind runs that tuned different numbers of keys: the others found winners that they never timed."""
+    counts = {label: _tuned_keys(identity) for label, identity in identities.items()}
+    caches = {str(identity.get("tuner_cache")) for identity in identities.values()}
+    if len(caches) > 1 or not next(iter(caches)).startswith("shared") or len(set(counts.values())) <= 1:
+        return []
+    told = ", ".join(f"{label} tuned {count} keys" for label, count in counts.items())
+    return [f"tuner_cache: {told} on {next(iter(caches))}: winners were inherited"]
 
 
 def _tuned_keys(identity: Mapping[str, Any]) -> int:
     return int((identity.get("replay") or {}).get("tuned_keys") or 0)
+
+
+def _replay_gaps(identities: Mapping[str, Mapping[str, Any]]) -> list[str]:
+    """What some replays recorded of their pins and others did not: flattened, nothing and an empty list look alike."""
+    complaints = []
+    for name in ("replay.fallbacks", "replay.used"):
+        known = {label: _lookup(identity, name) is not None for label, identity in identities.items()}
+        missing = [label for label, there in known.items() if not there]
+        if any(known.values()) and missing:
+            complaints.append(f"{name}: not recorded by {', '.join(missing)}, and never assumed equal")
+    return complaints
 
 
 def _replay_complaints(flat: Mapping[str, Mapping[str, Any]]) -> list[str]:
@@ -198,8 +251,17 @@ def _replay_complaints(flat: Mapping[str, Mapping[str, Any]]) -> list[str]:
             if name.startswith("replay.fallbacks.") and value:
                 reason = name.removeprefix("replay.fallbacks.")
                 complaints.append(f"replay: {label} fell back from its pins {value} times (reason={reason})")
-    digests = {label: identity.get("replay.pins_digest") for label, identity in flat.items()}
-    return complaints + _differs("replay.pins_digest", digests)
+    return complaints + _other_configs(flat)
+
+
+def _other_configs(flat: Mapping[str, Mapping[str, Any]]) -> list[str]:
+    """Keys that two runs launched with different configs, whatever their pins say."""
+    launched: dict[str, dict[str, str]] = {}
+    for label, identity in flat.items():
+        for use in identity.get("replay.used") or ():
+            key = f"{use.get('kernel')} {use.get('key')}"
+            launched.setdefault(key, {})[label] = repr(use.get("config"))
+    return [line for key, configs in launched.items() for line in _differs(f"replay.used: {key}", configs)]
 
 
 def _flatten(value: Any, prefix: str = "") -> Iterator[tuple[str, Any]]:
@@ -211,10 +273,11 @@ def _flatten(value: Any, prefix: str = "") -> Iterator[tuple[str, Any]]:
 
 
 def _is_volatile(name: str) -> bool:
-    return name.split(".")[0] in _VOLATILE or name.startswith(_OWN_RULES)
+    return any(name == known or name.startswith(f"{known}.") for known in (*MAY_DIFFER, *OWN_RULES))
 
 
-def _is_declared(name: str, axis: Sequence[str]) -> bool:
+def is_declared(name: str, axis: Sequence[str]) -> bool:
+    """Whether a field of the identities is what the sides are declared to differ in."""
     if name.startswith("environment.variables."):
         return f"env:{name.removeprefix('environment.variables.')}" in axis
     # A side that points PYTHONPATH or the linker at another build has declared another python.

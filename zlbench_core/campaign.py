@@ -20,6 +20,7 @@ from zlbench_core.schemas import validated
 from zlbench_core.sealing import sealed_all, unsealed_all
 from zlbench_core.verdicts import minimum_rounds
 
+TWO_LOOKS = "two-looks"
 DEFAULT_CONFIG = Path(__file__).parent.parent / "config" / "config.yaml"
 RESERVED_ENV = (
     *ALL_VISIBILITY_KEYS,
@@ -33,6 +34,7 @@ RESERVED_ENV = (
     "FLAGGEMS_CACHE_DIR",
     "FLAGGEMS_DB_URL",
 )
+DUET_MODES = ("kernel", "cudagraph")
 
 
 @dataclass(frozen=True)
@@ -61,6 +63,29 @@ class Autotune:
 
 
 @dataclass(frozen=True)
+class Placebo:
+    """Operators that are timed for `rounds` rounds where their code is identical: "identical" means all of them."""
+
+    ops: str | tuple[str, ...]
+    rounds: int
+
+    def wants(self, op: str) -> bool:
+        return self.ops == "identical" or op in self.ops
+
+
+@dataclass(frozen=True)
+class Duet:
+    """What protocol duet measures in each round; `patience` in seconds. The schema explains each of them."""
+
+    superblocks: int
+    block_ms: float
+    discard: int
+    warm_up: int
+    seed: int
+    patience: float
+
+
+@dataclass(frozen=True)
 class Campaign:
     """A validated campaign. Times in milliseconds (warmup, iter) and seconds (time_limit)."""
 
@@ -79,7 +104,10 @@ class Campaign:
     devices: tuple[int | str, ...]
     sides: tuple[Side, ...]
     rounds: int
+    stopping: str  # fixed | two-looks
+    placebo: Placebo
     protocol: str
+    duet: Duet | None  # None: whole replays, one side after the other
     timer: str
     direct_repeat: int
     autotune: Autotune
@@ -101,6 +129,10 @@ class Campaign:
         return tuple(side.name for side in self.sides)
 
     @property
+    def looks_twice(self) -> bool:
+        return self.stopping == TWO_LOOKS and self.is_ab and self.measure
+
+    @property
     def records(self) -> bool:
         """Whether this campaign tunes at all: compile-only campaigns and those that bring pins do not."""
         return self.measure and self.autotune.mode == "replay" and self.autotune.pins_from is None
@@ -108,6 +140,11 @@ class Campaign:
     @property
     def replays(self) -> bool:
         return self.measure and self.autotune.mode == "replay"
+
+    @property
+    def holds_devices(self) -> bool:
+        """Whether its benchmarks need a device for themselves. Compiling alone does not, where none is needed."""
+        return self.measure or not get_backend(self.backend).compiles_without_device
 
     def side(self, name: str) -> Side:
         return next(side for side in self.sides if side.name == name)
@@ -132,7 +169,9 @@ class Campaign:
         """The inverse of to_json, for the scripts of the workflow. Raises ConfigError where a secret is missing."""
         tuples = {name: tuple(value[name]) for name in ("suite_dirs", "ops", "dtypes", "devices")}
         sides = tuple(Side(**{**side, "env": unsealed_all(side["env"])}) for side in value["sides"])
-        return cls(**{**value, **tuples, "sides": sides, "autotune": Autotune(**value["autotune"])})
+        duet = None if value["duet"] is None else Duet(**value["duet"])
+        nested = {"sides": sides, "autotune": Autotune(**value["autotune"]), "duet": duet}
+        return cls(**{**value, **tuples, **nested, "placebo": _placebo(value["placebo"])})
 
 
 def load_campaign(
@@ -167,7 +206,10 @@ def load_campaign(
         devices=tuple(values["devices"]),
         sides=sides,
         rounds=int(values["rounds"]) if values["measure"] else 1,
+        stopping=values["stopping"],
+        placebo=_placebo(values["placebo"]),
         protocol=values["protocol"],
+        duet=_duet(values),
         timer=values["timer"],
         direct_repeat=int(values["direct_repeat"]),
         autotune=_autotune(values["autotune"]),
@@ -187,7 +229,8 @@ def load_campaign(
 def hints(campaign: Campaign) -> list[str]:
     """What a campaign cannot tell by its very design, worth a line before it costs device time."""
     needed = minimum_rounds(campaign.alpha)
-    if not campaign.is_ab or not campaign.measure or campaign.rounds >= needed:
+    enough = campaign.rounds >= needed or campaign.stopping == TWO_LOOKS
+    if not campaign.is_ab or not campaign.measure or enough:
         return []
     return [
         f"rounds {campaign.rounds} can claim nothing at alpha {campaign.alpha}; at least {needed} are needed"
@@ -208,8 +251,11 @@ def _accept_command_line_forms(raw: dict[str, Any]) -> None:
     if isinstance(sides, dict) and sides.get("b") in ("null", "", "none"):
         sides["b"] = None
     _accept_devices(raw)
-    nested = [("ir_gate", "allow_no_diff")]
+    nested = [("ir_gate", "allow_no_diff"), ("placebo", "rounds")]
     nested += [("autotune", name) for name in ("shards", "compile_threads", "early_drop")]
+    nested += [
+        ("duet", name) for name in ("superblocks", "block_ms", "discard", "warm_up", "seed", "patience")
+    ]
     for section, name in nested:
         _parse_nested(raw, section, name)
     for name in ("measure", "allow_caliber_mismatch"):
@@ -283,6 +329,20 @@ def _autotune(values: Mapping[str, Any]) -> Autotune:
     )
 
 
+def _placebo(values: Mapping[str, Any]) -> Placebo:
+    ops = values["ops"]
+    return Placebo(ops if isinstance(ops, str) else tuple(ops), int(values["rounds"]))
+
+
+def _duet(values: Mapping[str, Any]) -> Duet | None:
+    """None where nothing is timed or the protocol is another."""
+    if values["protocol"] != "duet" or not values["measure"]:
+        return None
+    given = values["duet"]
+    counts = {name: int(given[name]) for name in ("superblocks", "discard", "warm_up", "seed")}
+    return Duet(block_ms=float(given["block_ms"]), patience=float(given["patience"]), **counts)
+
+
 def _absolute(path: str | None) -> str | None:
     return None if path is None else str(Path(path).expanduser().absolute())
 
@@ -293,8 +353,45 @@ def _check(campaign: Campaign, source: str) -> None:
     unknown = sorted(set(campaign.op_files) - set(campaign.ops))
     if unknown:
         raise ConfigError(f"op_files in {source} names {', '.join(unknown)}, which is not among ops")
+    _check_placebo(campaign, source)
     if campaign.tuner_cache.startswith("shared:") and campaign.is_ab and campaign.records:
         raise ConfigError(
             f"tuner_cache {campaign.tuner_cache!r} in {source}: a record on a shared cache inherits winners; "
             "isolated is allowed, or pins from an earlier record (autotune.from)"
+        )
+    if campaign.duet is not None:
+        _check_duet(campaign, source)
+
+
+def _check_placebo(campaign: Campaign, source: str) -> None:
+    placebo = campaign.placebo
+    unknown = [] if isinstance(placebo.ops, str) else sorted(set(placebo.ops) - set(campaign.ops))
+    if unknown:
+        raise ConfigError(f"placebo.ops in {source} names {', '.join(unknown)}, which is not among ops")
+    fewest = minimum_rounds(campaign.alpha)
+    if placebo.ops and placebo.rounds < fewest:
+        raise ConfigError(
+            f"placebo.rounds is {placebo.rounds} in {source}; at alpha {campaign.alpha:g} fewer than {fewest} rounds "
+            "can claim nothing, so they would prove nothing"
+        )
+
+
+def _check_duet(campaign: Campaign, source: str) -> None:
+    """A duet needs two sides, and a timer of ours that is called row by row and can be cut into blocks."""
+    where = f"protocol 'duet' in {source}"
+    if not campaign.is_ab:
+        raise ConfigError(
+            f"{where}: side b is null, and one side has nobody to alternate with; rounds is allowed"
+        )
+    if campaign.mode not in DUET_MODES:
+        raise ConfigError(
+            f"{where}: mode {campaign.mode} is timed by the suite itself; {' or '.join(DUET_MODES)} is allowed"
+        )
+    if campaign.direct_repeat != 1:
+        raise ConfigError(
+            f"{where}: direct_repeat {campaign.direct_repeat} has no meaning there; 1 is allowed"
+        )
+    if get_backend(campaign.backend).own_timer is not None:
+        raise ConfigError(
+            f"{where}: the timer of backend {campaign.backend} cannot be cut into blocks; rounds is allowed"
         )

@@ -8,10 +8,21 @@ from collections.abc import Sequence
 
 from zlbench_core import __version__
 from zlbench_core.chain.step import error_line
-from zlbench_core.commands import compare, completion, devices, identity, pins, preflight, show
+from zlbench_core.commands import (
+    compare,
+    completion,
+    devices,
+    identity,
+    ir,
+    pins,
+    preflight,
+    report,
+    show,
+    verdict,
+)
 from zlbench_core.errors import ZlbenchError
 
-COMMANDS = (preflight, devices, identity, show, compare, pins, completion)
+COMMANDS = (preflight, devices, identity, show, report, verdict, compare, ir, pins, completion)
 EXAMPLES = """examples:
   zlbench preflight                          is this machine ready for the default campaign?
   zlbench preflight --backend musa           ... for that campaign on Moore Threads devices?
@@ -21,14 +32,19 @@ EXAMPLES = """examples:
   zlbench identity results/cpu/mm/a/r1       what decides whether this run may be compared
   zlbench identity results/cpu/mm/a/r1 --json
   zlbench show results/cpu
-  zlbench show results/cpu --json
+  zlbench show results/cpu --markdown
+  zlbench report results/cpu
+  zlbench verdict results/cpu                the verdicts again, from the stored rounds alone
   zlbench compare results/cpu/mm/a/r1 results/cpu/mm/b/r1
   zlbench compare results/cpu/mm/a/r1 results/cpu/mm/b/r1 --allow-caliber-mismatch
   zlbench pins diff results/cpu/mm/pins other/mm/pins
+  zlbench ir diff results/cpu/mm/a/r1 results/cpu/mm/b/r1 --kernel mm_kernel | less -R
+  zlbench ir cost results/cpu/mm/a/r1
   zlbench completion bash > ~/.local/share/bash-completion/completions/zlbench
 
 A campaign is run by Snakemake: snakemake --cores 2 --config backend=cpu 'ops=[mm]'
-exit codes: 0 done, 1 a mistake in the input, 3 preflight failed, 4 the runs are on different calibers
+exit codes: 0 done, 1 a mistake in the input, 3 preflight failed, 4 the runs are on different calibers;
+ir diff is like diff: 0 the code is the same, 1 it differs, 2 that is not known
 """
 
 

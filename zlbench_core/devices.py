@@ -45,6 +45,11 @@ def lock_folder() -> Path:
     return folder
 
 
+def named(backend: str, device: str | int | None) -> Lease:
+    """A device that is named and not held, for a process that only compiles. Raises DeviceError."""
+    return Lease(None if device in (None, SCHEDULER) else get_backend(backend).resolve_device(device))
+
+
 @contextmanager
 def lease(backend: str, device: str | int | None, purpose: str, patience: float) -> Iterator[Lease]:
     """Hold a device for the block. Waits up to `patience` seconds for another holder, saying who it is.

@@ -11,6 +11,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
 
+from zlbench_core.errors import ZlbenchError
+
 
 @contextmanager
 def atomic_open(path: Path | str, mode: str = "w") -> Iterator[IO[Any]]:
@@ -39,6 +41,28 @@ def write_text(path: Path | str, text: str) -> None:
 def write_json(path: Path | str, value: Any) -> None:
     """Write `value` as sorted, indented JSON. nan and inf are refused: they are no JSON."""
     write_text(path, json.dumps(value, indent=2, sort_keys=True, allow_nan=False) + "\n")
+
+
+def read_object(
+    path: Path | str, error_type: type[ZlbenchError], *, what: str = "file", schema: int | None = None
+) -> dict[str, Any]:
+    """A JSON object, of `schema` as its schema_version where one is asked for.
+
+    Raises `error_type` in one line, which calls the file `what`, when it is missing, no JSON, no object, or of
+    another schema.
+    """
+    try:
+        value = json.loads(Path(path).read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise error_type(f"no {what}: {path} does not exist") from None
+    except (OSError, ValueError, RecursionError) as error:
+        raise error_type(f"{what} {path} cannot be read: {' '.join(str(error).split())}") from None
+    if not isinstance(value, dict):
+        raise error_type(f"{what} {path} holds {type(value).__name__}; a JSON object is expected")
+    if schema is not None and value.get("schema_version") != schema:
+        found = value.get("schema_version")
+        raise error_type(f"{what} {path} has schema_version {found!r}; {schema} is expected")
+    return value
 
 
 def sha256_of(path: Path | str) -> str:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from zlbench_core.errors import IdentityError
-from zlbench_core.files import write_json
+from zlbench_core.files import read_object, write_json
 
 SCHEMA_VERSION = 1
 FILE_NAME = "run_identity.json"
@@ -85,18 +84,7 @@ def update_identity(out_dir: Path | str, **fields: Any) -> dict[str, Any]:
 def load_identity(out_dir: Path | str) -> dict[str, Any]:
     """Read a run's identity. Raises IdentityError when it is missing, malformed, or of another schema."""
     path = identity_path(out_dir)
-    try:
-        identity = json.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise IdentityError(f"no identity: {path} does not exist") from None
-    except (OSError, ValueError, RecursionError) as error:
-        raise IdentityError(f"unreadable identity {path}: {' '.join(str(error).split())}") from None
-    if not isinstance(identity, dict):
-        raise IdentityError(f"unreadable identity {path}: a JSON object is expected")
-    if identity.get("schema_version") != SCHEMA_VERSION:
-        raise IdentityError(
-            f"identity {path} has schema_version {identity.get('schema_version')!r}; {SCHEMA_VERSION} is expected"
-        )
+    identity = read_object(path, IdentityError, what="identity", schema=SCHEMA_VERSION)
     _check_types(identity, path)
     return identity
 

@@ -7,16 +7,17 @@ It stands in the rule's params, so that Snakemake reruns the rule when, and only
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from zlbench_core.campaign import Autotune, Campaign
+from zlbench_core.campaign import Autotune, Campaign, Placebo
 from zlbench_core.errors import ConfigError
 from zlbench_core.facts import machine_facts, side_facts
-from zlbench_core.files import digest_of
+from zlbench_core.files import digest_of, read_object
 from zlbench_core.source_digests import all_sources
+from zlbench_core.verdicts import Looks, fixed_looks, minimum_rounds, plan_looks
 
 _NO_PINS = Autotune(mode="off", record_side="a", shards=1, pins_from=None)
 
@@ -50,7 +51,8 @@ def record_plan(campaign: Campaign, op: str) -> str:
 def round_plan(campaign: Campaign, op: str) -> str:
     """A round of one operator: both sides, since a round is a pair that is measured side by side."""
     autotune = campaign.autotune if campaign.replays else _NO_PINS
-    return _plan(_neutral(campaign, ops=(op,), autotune=autotune), campaign.side_names)
+    measured = {"protocol": campaign.protocol, "duet": campaign.duet} if campaign.measure else {}
+    return _plan(_neutral(campaign, ops=(op,), autotune=autotune, **measured), campaign.side_names)
 
 
 def summary_plan(campaign: Campaign) -> str:
@@ -86,20 +88,73 @@ def read_plan(plan: str, time_limit: int | None = None) -> Campaign:
     return campaign if time_limit is None else replace(campaign, time_limit=time_limit)
 
 
-def rounds_after_gate(campaign: Campaign, op: str, gate_file: Path) -> range:
-    """The rounds that an operator gets: all, or the first alone where more cannot tell anything."""
-    verdict = json.loads(Path(gate_file).read_text(encoding="utf-8"))[op]
-    goes_on = verdict == "different" or (verdict == "identical" and campaign.allow_no_diff)
-    return range(1, (campaign.rounds if goes_on else 1) + 1)
+def look_plan(campaign: Campaign, ops: Sequence[str]) -> str:
+    """The first look at the operators of one device: what the summary of these alone would depend on."""
+    files = {op: file for op, file in campaign.op_files.items() if op in ops}
+    placebo = campaign.placebo
+    named = placebo.ops if isinstance(placebo.ops, str) else tuple(op for op in placebo.ops if op in ops)
+    scoped = replace(campaign, ops=tuple(ops), op_files=files, placebo=replace(placebo, ops=named))
+    return summary_plan(scoped)
+
+
+def rounds_after_gate(campaign: Campaign, op: str, *gate_files: Path | str) -> range:
+    """The rounds that an operator gets before anybody looks: the first alone where more cannot tell anything.
+
+    `gate_files` are those of all devices where the campaign looks twice: how many operators changed decides
+    when it looks, and nothing that was timed does. Else the file of the operator's device is enough.
+    """
+    verdicts = {name: verdict for file in gate_files for name, verdict in _read(file).items()}
+    return range(1, _rounds(campaign, op, verdicts[op], family_size(verdicts.values())) + 1)
+
+
+def rounds_after_look(look_file: Path | str, op: str) -> range:
+    """The rounds that an operator gets after the first look, as the look wrote them down."""
+    return range(1, _read(look_file)["rounds"][op] + 1)
+
+
+def family_size(gate_verdicts: Iterable[str]) -> int:
+    """How many operators will be judged: those whose generated code differs. At least 1."""
+    return max(1, sum(verdict == "different" for verdict in gate_verdicts))
+
+
+def read_family(gate_files: Iterable[Path | str]) -> int:
+    """The family's size from the gates of all devices."""
+    return family_size(verdict for file in gate_files for verdict in _read(file).values())
+
+
+def campaign_looks(campaign: Campaign, family: int) -> Looks:
+    """When this campaign judges an operator; decided by its config and its gates, before anything is timed twice.
+
+    Two looks are planned for the whole family, so that a claim at the first one survives the adjustment.
+    """
+    if campaign.looks_twice:
+        return plan_looks(campaign.alpha, operators=family)
+    if campaign.rounds < minimum_rounds(campaign.alpha):
+        return plan_looks(campaign.alpha)  # so few rounds can claim nothing at all
+    return fixed_looks(campaign.rounds, campaign.alpha)
+
+
+def _rounds(campaign: Campaign, op: str, verdict: str, family: int) -> int:
+    if verdict == "different" or (verdict == "identical" and campaign.allow_no_diff):
+        return campaign_looks(campaign, family).at_least if campaign.looks_twice else campaign.rounds
+    return campaign.placebo.rounds if verdict == "identical" and campaign.placebo.wants(op) else 1
+
+
+def _read(path: Path | str) -> dict[str, Any]:
+    return read_object(path, ConfigError, what="list of rounds")
 
 
 def _neutral(campaign: Campaign, **kept: Any) -> Campaign:
     neutral: dict[str, Any] = {
         "devices": (),
         "rounds": 1,
+        "protocol": "rounds",
+        "duet": None,
         "alpha": 0.05,
         "delta": None,
         "policy": "gate",
+        "stopping": "fixed",
+        "placebo": Placebo(ops=(), rounds=1),
         "allow_caliber_mismatch": False,
         "allow_no_diff": False,
         "time_limit": 1,

@@ -18,6 +18,7 @@ def plan_plugins(
     enable_autotune: bool = True,
     enable_ir: bool = True,
     enable_mm_cluster: bool = True,
+    enable_duet: bool = False,
 ) -> list[str]:
     """Module names in loading order; `extra=None` reads ZL_EXTRA_PLUGINS (comma separated).
 
@@ -26,7 +27,8 @@ def plan_plugins(
     Raises UnknownBackendError.
     """
     device = get_backend(backend)
-    names = [*device.compat_plugins, "device_setup", "timing"]
+    names = ["duet"] if enable_duet else []
+    names += [*device.compat_plugins, "device_setup", "timing"]
     names += ["autotune_record"] if enable_autotune else []
     names += ["mm_cluster_fix"] if enable_mm_cluster and device.supports_mm_cluster_fix else []
     names += ["ir_archive"] if enable_ir else []

@@ -15,15 +15,19 @@ DEVICE_UUID = "ZL_DEVICE_UUID"
 AUTOTUNE_MODE = "ZL_AUTOTUNE_MODE"
 REPLAY_FROM = "REPLAY_FROM"
 SHARD = "ZL_SHARD"
+SHARD_CLAIMS = "ZL_SHARD_CLAIMS"
 TIMER = "ZL_TIMER"
 DIRECT_REPEAT = "ZL_DIRECT_REPEAT"
 MEASURE = "ZL_MEASURE"
+DECLARED = "ZL_DECLARED"  # names of variables that the sides differ in, comma separated
 COMPILE_THREADS = "ZL_COMPILE_THREADS"
 COMPILE_POOL = "ZL_COMPILE_POOL"
 COMPILE_PREFETCH = "ZL_COMPILE_PREFETCH"
 EARLY_DROP = "ZL_TUNE_EARLY_DROP"
 ISOLATE_TUNER_CACHE = "ZL_ISOLATE_TUNER_CACHE"
 EXTRA_PLUGINS = "ZL_EXTRA_PLUGINS"
+DUET_SOCKET = "ZL_DUET_SOCKET"
+DUET_SIDE = "ZL_DUET_SIDE"
 
 AUTOTUNE_MODES = ("off", "record", "replay")
 TIMERS = ("auto", "capture", "direct")
@@ -39,6 +43,7 @@ class RunEnv:
     autotune_mode: str
     replay_from: Path | None
     shard: tuple[int, int]
+    claims: Path | None  # the folder in which the shards of one record claim items
     timer: str
     measure: bool
 
@@ -46,6 +51,7 @@ class RunEnv:
     def read(cls, environ: Mapping[str, str] = os.environ) -> RunEnv:
         index, _, count = environ.get(SHARD, "0/1").partition("/")
         out_dir, replay_from = environ.get(OUT_DIR), environ.get(REPLAY_FROM)
+        claims = environ.get(SHARD_CLAIMS)
         return cls(
             backend=environ.get(BACKEND, ""),
             target=environ.get(TARGET) or None,
@@ -53,6 +59,7 @@ class RunEnv:
             autotune_mode=environ.get(AUTOTUNE_MODE) or ("replay" if replay_from else "off"),
             replay_from=Path(replay_from) if replay_from else None,
             shard=(int(index), int(count)),
+            claims=Path(claims) if claims else None,
             timer=environ.get(TIMER, "auto"),
             measure=environ.get(MEASURE, "1") != "0",
         )

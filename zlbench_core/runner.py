@@ -7,8 +7,9 @@ import shutil
 import signal
 import subprocess
 import tempfile
+from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -40,6 +41,8 @@ GRACE_SECONDS = 10
 _FULL_DISK = (b"No space left on device", b"Disk quota exceeded")
 _LOG_TAIL = 64 << 10
 
+OnStart = Callable[[Callable[[], None]], None]
+
 
 @dataclass(frozen=True)
 class RunRequest:
@@ -54,10 +57,11 @@ class RunRequest:
     shard: tuple[int, int] = (0, 1)
     pins_dir: Path | None = None
     plan: str | None = None
+    duet_socket: Path | None = None  # of the coordinator, where the run is one side of a duet
 
 
-def run_benchmark(request: RunRequest, lease: Lease) -> dict[str, Any]:
-    """Run it and return the finished identity.
+def run_benchmark(request: RunRequest, lease: Lease, on_start: OnStart | None = None) -> dict[str, Any]:
+    """Run it and return the finished identity. `on_start` gets a function that ends the process and its group.
 
     A benchmark that fails, crashes or hangs is a fact in the identity, not an exception. What the machine did to
     it is no fact about the operator: MachineError for a full disk, DeviceError for a device that is gone.
@@ -71,7 +75,7 @@ def run_benchmark(request: RunRequest, lease: Lease) -> dict[str, Any]:
     init_identity(request.out_dir, **_asked(request, invocation, lease))
     with tuner_caches(request.campaign.tuner_cache, compiled=_compiled_by_shards(request)) as caches:
         env = benchmark_env(request, lease) | caches.env
-        returncode, timed_out = _run_process(argv, invocation.cwd, env, request, lease)
+        returncode, timed_out = _run_process(argv, invocation.cwd, env, request, lease, on_start)
     update_identity(request.out_dir, caches=caches.state)
     identity = _finish(request, invocation, returncode, timed_out)
     if identity["failure"]:
@@ -123,7 +127,11 @@ def fresh_folder(path: Path) -> None:
 
 def benchmark_argv(request: RunRequest, invocation: Invocation) -> list[str]:
     """The command line of the benchmark process."""
-    plugins = plan_plugins(request.campaign.backend, enable_ir=request.autotune_mode != "record")
+    plugins = plan_plugins(
+        request.campaign.backend,
+        enable_ir=request.autotune_mode != "record",
+        enable_duet=request.duet_socket is not None,
+    )
     loaded = [word for name in plugins for word in ("-p", name)]
     return [
         request.side.python,
@@ -151,12 +159,15 @@ def benchmark_env(request: RunRequest, lease: Lease) -> dict[str, str]:
         run_env.TIMER: campaign.timer,
         run_env.DIRECT_REPEAT: str(campaign.direct_repeat),
         run_env.MEASURE: "1" if campaign.measure else "0",
+        run_env.DECLARED: ",".join(axis[4:] for axis in campaign.declared_axis() if axis.startswith("env:")),
         "FLAGGEMS_PERF_CURRENT_OP": request.op,
         "PYTHONUNBUFFERED": "1",
         "PYTHONHASHSEED": "0",
     }
     if request.autotune_mode == "record":
         env |= _tuning_env(request)
+    if request.duet_socket is not None:
+        env |= {run_env.DUET_SOCKET: str(request.duet_socket), run_env.DUET_SIDE: request.side.name}
     return env | ({run_env.REPLAY_FROM: str(request.pins_dir)} if request.pins_dir else {})
 
 
@@ -166,7 +177,9 @@ def _tuning_env(request: RunRequest) -> dict[str, str]:
     threads = autotune.compile_threads or max(1, available_cpus() // request.shard[1])
     pool = {} if autotune.compile_pool == "auto" else {run_env.COMPILE_POOL: autotune.compile_pool}
     early_drop = "1" if autotune.early_drop else "0"
-    return {run_env.COMPILE_THREADS: str(threads), run_env.EARLY_DROP: early_drop, **pool}
+    shared = _compiled_by_shards(request)
+    claims = {} if shared is None else {run_env.SHARD_CLAIMS: str(shared / "claims")}
+    return {run_env.COMPILE_THREADS: str(threads), run_env.EARLY_DROP: early_drop, **pool, **claims}
 
 
 def _compiled_by_shards(request: RunRequest) -> Path | None:
@@ -203,6 +216,7 @@ def _asked(request: RunRequest, invocation: Invocation, lease: Lease) -> dict[st
             "mode": campaign.mode,
             "dtypes": list(campaign.dtypes),
             "metrics": _metrics(request)[1:2],
+            **_protocol(request),
         },
         "side": side.name,
         "round": request.round,
@@ -212,6 +226,15 @@ def _asked(request: RunRequest, invocation: Invocation, lease: Lease) -> dict[st
         "started": now(),
         **get_provider(campaign.provider).facts(campaign, side),
     }
+
+
+def _protocol(request: RunRequest) -> dict[str, Any]:
+    """How the sides were timed; a record, which is compared with nothing, has no protocol."""
+    duet = request.campaign.duet
+    if request.duet_socket is None or duet is None:
+        return {} if request.autotune_mode == "record" else {"protocol": "rounds"}
+    told = {name: value for name, value in asdict(duet).items() if name != "patience"}
+    return {"protocol": "duet", "duet": told}
 
 
 def _header(request: RunRequest, invocation: Invocation, argv: list[str]) -> dict[str, Any]:
@@ -228,7 +251,12 @@ def _header(request: RunRequest, invocation: Invocation, argv: list[str]) -> dic
 
 
 def _run_process(
-    argv: list[str], cwd: Path, env: dict[str, str], request: RunRequest, lease: Lease
+    argv: list[str],
+    cwd: Path,
+    env: dict[str, str],
+    request: RunRequest,
+    lease: Lease,
+    on_start: OnStart | None,
 ) -> tuple[int, bool]:
     with open(request.out_dir / "run.log", "wb") as log:
         process = subprocess.Popen(
@@ -243,6 +271,8 @@ def _run_process(
             pass_fds=lease.descriptors(),
         )
         try:
+            if on_start is not None:
+                on_start(lambda: _end_group(process))
             return process.wait(timeout=request.campaign.time_limit), False
         except subprocess.TimeoutExpired:
             return _end_group(process), True

@@ -10,28 +10,37 @@ from zlbench_core.files import sha256_of
 
 PACKAGE = Path(__file__).parent
 WORKFLOW = PACKAGE.parent / "workflow"
-_SUFFIXES = {".py", ".yaml", ".smk"}
+_SUFFIXES = {".py", ".yaml", ".smk", ".j2", ".css", ".js"}
 # These read finished runs: a change in them recomputes the summary, and no measurement.
 _READERS = (
     "results/",
     "verdicts/",
+    "report/",
+    "commands/",
     "cli.py",
+    "progress.py",
     "chain/summary.py",
     "chain/lines.py",
     "chain/judge.py",
     "chain/compare.py",
+    "chain/code.py",
 )
 _READERS += (
     "chain/accept.py",
     "chain/show.py",
+    "chain/receipt.py",
     "chain/status.py",
     "chain/collect.py",
     "chain/failures.py",
+    "chain/evidence.py",
+    "chain/look.py",
     "chain/mend.py",
+    "chain/recompute.py",
+    "chain/store.py",
+    "caliber",
     "commands/",
     "folder_lock.py",
     "snakemake_api.py",
-    "caliber.py",
 )
 
 

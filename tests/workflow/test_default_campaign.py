@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import csv
 import json
+import zipfile
+from pathlib import Path
 
 import pytest
 
@@ -152,6 +154,7 @@ def test_the_first_run_did_every_step(ran):
         "compare_ir": 2,
         "gate_device": 1,
         "summarise": 1,
+        "report": 1,
         "all": 1,
     }
 
@@ -167,7 +170,7 @@ def test_the_same_command_again_runs_nothing(ran):
 def test_one_operator_of_it_afterwards_measures_nothing_again(ran):
     campaign, _ = ran
     again = campaign("-n", "--config", "ops=[softmax]")
-    assert set(again.jobs) <= {"gate_device", "summarise", "all"}
+    assert set(again.jobs) <= {"gate_device", "summarise", "report", "all"}
 
 
 def test_another_env_of_one_side_leaves_the_record_of_the_other(ran):
@@ -183,13 +186,49 @@ def test_another_env_of_one_side_leaves_the_record_of_the_other(ran):
 def test_more_rounds_add_the_new_ones_only(ran):
     campaign, _ = ran
     jobs = Campaign(campaign.folder, **{**campaign.config, "rounds": 3})("-n").jobs
-    assert jobs == {"replay_round": 1, "summarise": 1, "all": 1}
+    assert jobs == {"replay_round": 1, "summarise": 1, "report": 1, "all": 1}
 
 
 def test_statistics_measure_nothing_again(ran):
     campaign, _ = ran
     jobs = campaign("-n", "--config", "alpha=0.01").jobs
-    assert jobs == {"summarise": 1, "all": 1}
+    assert jobs == {"summarise": 1, "report": 1, "all": 1}
+
+
+def test_the_report_is_of_this_campaign(ran):
+    campaign, _ = ran
+    page = campaign.path("report.html").read_text()
+    assert page.startswith("<!doctype html>")
+    assert "STALE" not in page
+    assert "env:TRITON_F32_DEFAULT" not in page, "sides are told by their values"
+    assert "TRITON_F32_DEFAULT=ieee" in page
+    assert "**NO CODE CHANGE**" in campaign.path("summary.md").read_text()
+    for name in ("ops_status", "summary", "ab"):
+        assert campaign.path(f"{name}.parquet").read_bytes().startswith(b"PAR1")
+
+
+def test_a_report_that_is_gone_is_made_again_and_nothing_else(ran):
+    campaign, _ = ran
+    page = campaign.path("report.html")
+    kept = page.read_bytes()
+    page.unlink()
+    again = campaign()
+    assert again.jobs == {"report": 1, "all": 1}
+    assert page.read_bytes() == kept
+
+
+def test_snakemakes_own_report_holds_page_and_tables_with_captions(ran):
+    """With no way out to a network: every proxy leads nowhere."""
+    campaign, _ = ran
+    nowhere = dict.fromkeys(("http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY"), "http://127.0.0.1:9")
+    done = campaign("--report", str(campaign.folder / "report.zip"), env=nowhere)
+    assert done.code == 0, done.text[-3000:]
+    with zipfile.ZipFile(campaign.folder / "report.zip") as archive:
+        names = {Path(name).name for name in archive.namelist()}
+        text = b"".join(archive.read(name) for name in archive.namelist() if name.endswith((".js", ".html")))
+    assert {"report.html", "summary.md", "verdicts.json", "summary.csv", "ops_status.csv", "ab.csv"} <= names
+    assert b"medians over the rounds" in text
+    assert b"verdicts with their grounds" in text
 
 
 def test_require_accepted_passes_without_a_refusal(ran):

@@ -41,7 +41,10 @@ def claim_by_shard(slot):
     return claim
 
 
-OP_TOKENS = {f"gpu{slot}": claim_by_op(slot) for slot in range(len(DEVICES))}
+SLOTS = sorted({slot_of(op) for op in CAMPAIGN.ops})
+LOOKS_TWICE = CAMPAIGN.looks_twice
+OP_TOKENS = {f"gpu{slot}": claim_by_op(slot) for slot in range(len(DEVICES)) if CAMPAIGN.holds_devices}
+ROUND_THREADS = 1 if CAMPAIGN.holds_devices else len(CAMPAIGN.side_names)
 SHARD_TOKENS = {f"gpu{slot}": claim_by_shard(slot) for slot in range(len(DEVICES))}
 
 
@@ -98,21 +101,62 @@ def get_gates_of_slot(wildcards):
     return expand("results/{{backend}}/{op}/ir_gate.json", op=ops_of_slot(wildcards.slot))
 
 
+def gate_of_slot(slot):
+    return checkpoints.gate_device.get(backend=CAMPAIGN.backend, slot=slot).output.verdicts
+
+
 def rounds_of(op):
-    """All rounds, or the first alone where the gate found that more cannot tell anything."""
+    """All rounds, or those that the gate, and then the first of two looks, left to be decided."""
     if not CAMPAIGN.is_ab or not CAMPAIGN.measure:
         return range(1, CAMPAIGN.rounds + 1)
-    gate = checkpoints.gate_device.get(backend=CAMPAIGN.backend, slot=slot_of(op)).output.verdicts
-    return plans.rounds_after_gate(CAMPAIGN, op, gate)
+    if LOOKS_TWICE:
+        look = checkpoints.first_look.get(backend=CAMPAIGN.backend, slot=slot_of(op)).output.rounds
+        return plans.rounds_after_look(look, op)
+    return plans.rounds_after_gate(CAMPAIGN, op, gate_of_slot(slot_of(op)))
 
 
-def get_identities(wildcards):
-    return [
-        f"results/{CAMPAIGN.backend}/{op}/{side}/r{number}/run_identity.json"
-        for op in CAMPAIGN.ops
-        for number in rounds_of(op)
-        for side in CAMPAIGN.side_names
-    ]
+def rounds_before_look(op):
+    """Of a campaign that looks twice. How many operators changed, on all devices, says when it first looks."""
+    return plans.rounds_after_gate(CAMPAIGN, op, *map(gate_of_slot, SLOTS))
+
+
+def identities_of(op, rounds):
+    return expand(
+        "results/{backend}/{op}/{side}/r{round}/run_identity.json",
+        backend=CAMPAIGN.backend,
+        op=op,
+        round=rounds,
+        side=CAMPAIGN.side_names,
+    )
+
+
+# One function per operator: what one device still has to find out keeps no other device waiting.
+def identities_for(op):
+    def get_identities(wildcards):
+        return identities_of(op, rounds_of(op))
+
+    return get_identities
+
+
+IDENTITIES = {f"identities_of_{op}": identities_for(op) for op in CAMPAIGN.ops}
+
+
+def get_first_identities(wildcards):
+    return [path for op in ops_of_slot(wildcards.slot) for path in identities_of(op, rounds_before_look(op))]
+
+
+def get_looks(wildcards):
+    if not LOOKS_TWICE:
+        return []
+    return expand("results/{backend}/first_look/device-{slot}.json", backend=CAMPAIGN.backend, slot=SLOTS)
+
+
+def get_device_gates(wildcards):
+    return expand("results/{{backend}}/ir_gate/device-{slot}.json", slot=SLOTS)
+
+
+def get_look_plan(wildcards):
+    return plans.look_plan(CAMPAIGN, ops_of_slot(wildcards.slot))
 
 
 def get_gates(wildcards):
@@ -123,6 +167,10 @@ def get_gates(wildcards):
 
 def get_summary(wildcards):
     return f"results/{CAMPAIGN.backend}/verdicts.json"
+
+
+def get_report(wildcards):
+    return f"results/{CAMPAIGN.backend}/report.html"
 
 
 def print_summary():

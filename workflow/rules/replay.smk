@@ -1,4 +1,5 @@
-# A round is one job: both sides of a pair run one after the other on one device, which the job holds throughout.
+# A round is one job: both sides of a pair run on one device, which the job holds throughout.
+# Where nothing is measured they need no device, and run at the same time.
 rule replay_round:
     input:
         preflight=expand("results/{{backend}}/preflight/{side}.json", side=CAMPAIGN.side_names),
@@ -10,10 +11,11 @@ rule replay_round:
         ),
     log:
         "logs/{backend}/{op}/replay_r{round}.log",
+    threads: ROUND_THREADS
     resources:
         **OP_TOKENS,
         device=device_of_op,
-        gpu=1,
+        gpu=int(CAMPAIGN.holds_devices),
         time_limit=CAMPAIGN.time_limit,
     params:
         plan=get_round_plan,

@@ -1,14 +1,22 @@
 rule summarise:
     input:
-        identities=get_identities,
+        **IDENTITIES,
+        looks=get_looks,
         gates=get_gates,
         preflight=expand("results/{{backend}}/preflight/{side}.json", side=CAMPAIGN.side_names),
     output:
-        verdicts="results/{backend}/verdicts.json",
-        summary="results/{backend}/summary.csv",
-        status="results/{backend}/ops_status.csv",
-        ab="results/{backend}/ab.csv",
-        receipt="results/{backend}/receipt.json",
+        verdicts=report(
+            "results/{backend}/verdicts.json", caption="../report/verdicts.rst", category="Tables"
+        ),
+        summary=report("results/{backend}/summary.csv", caption="../report/summary.rst", category="Tables"),
+        status=report(
+            "results/{backend}/ops_status.csv", caption="../report/ops_status.rst", category="Tables"
+        ),
+        ab=report("results/{backend}/ab.csv", caption="../report/ab.rst", category="Tables"),
+        code=report("results/{backend}/code.csv", caption="../report/code.rst", category="Tables"),
+        receipt=report("results/{backend}/receipt.json", caption="../report/receipt.rst", category="Tables"),
+        rounds="results/{backend}/rounds.parquet",
+        samples="results/{backend}/samples.parquet",
     log:
         "logs/{backend}/summary.log",
     params:

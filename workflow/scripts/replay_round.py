@@ -14,4 +14,5 @@ with step("replay", snakemake.log[0]):
         snakemake.resources.device,
         {side: Path(path).parent for side, path in zip(campaign.side_names, snakemake.output, strict=True)},
         Path(pins).parent if pins else None,
+        at_once=snakemake.threads,
     )

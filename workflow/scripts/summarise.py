@@ -5,9 +5,11 @@ from zlbench_core.chain.summary import summarise
 from zlbench_core.plans import read_plan
 
 with step("summary", snakemake.log[0]):
+    campaign = read_plan(snakemake.params.plan)
+    identities = [path for op in campaign.ops for path in snakemake.input.get(f"identities_of_{op}")]
     summarise(
-        read_plan(snakemake.params.plan),
-        [Path(identity).parent for identity in snakemake.input.identities],
+        campaign,
+        [Path(identity).parent for identity in identities],
         [Path(gate) for gate in snakemake.input.gates],
         Path(snakemake.output.verdicts).parent,
     )

@@ -14,9 +14,9 @@ from typing import Any
 
 from zlbench_core.autotune.pin_sets import DISCARDED, find_pin_folders
 from zlbench_core.autotune.pins import META_NAME, PINS_NAME, backend_ok, load_pins, validate_pins
-from zlbench_core.autotune.records import SCHEMA_VERSION, entries_of, read_object
+from zlbench_core.autotune.records import SCHEMA_VERSION, entries_of
 from zlbench_core.errors import PinsError
-from zlbench_core.files import write_json, write_text
+from zlbench_core.files import read_object, write_json, write_text
 
 BUNDLE_KIND = "zlbench-pins"
 # What the configuration takes as an operator's name: no separator, no dot.
@@ -41,7 +41,7 @@ def export_pins(source: Path, bundle: Path) -> dict[str, int]:
 
 def _check_published(folder: Path) -> None:
     path = folder / META_NAME
-    meta = read_object(path) if path.is_file() else {}
+    meta = read_object(path, PinsError, what="pins", schema=SCHEMA_VERSION) if path.is_file() else {}
     if meta.get("status") == DISCARDED:
         raise PinsError(f"{path}: the record was discarded: {meta.get('reason')}; there is nothing to export")
 
@@ -51,7 +51,7 @@ def read_bundle(bundle: Path, backend: str) -> dict[str, dict[str, Any]]:
 
     Raises PinsError when the bundle is damaged, names an operator that is no plain name, or is of another backend.
     """
-    value = read_object(bundle)
+    value = read_object(bundle, PinsError, what="exported pins", schema=SCHEMA_VERSION)
     operators = value.get("operators")
     if value.get("kind") != BUNDLE_KIND or not isinstance(operators, dict) or not operators:
         raise PinsError(f"{bundle} is no exported pins: kind {value.get('kind')!r}")

@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from zlbench_core.autotune.pins import META_NAME, PINS_NAME, load_pins
-from zlbench_core.autotune.records import FILE_NAME, Entry, read_object, read_records
+from zlbench_core.autotune.records import FILE_NAME, SCHEMA_VERSION, Entry, read_records
 from zlbench_core.errors import PinsError
+from zlbench_core.files import read_object
 
 DISCARDED = "discarded"
 
@@ -61,7 +62,8 @@ def load_pin_set(op: str, folder: Path) -> PinSet:
     if (folder / FILE_NAME).is_file() and not (folder / PINS_NAME).exists():
         records = read_records(folder)
         return PinSet(op, records.entries, {"backend": records.backend, "status": records.status})
-    meta = read_object(folder / META_NAME) if (folder / META_NAME).is_file() else {}
+    path = folder / META_NAME
+    meta = read_object(path, PinsError, what="pins", schema=SCHEMA_VERSION) if path.is_file() else {}
     if meta.get("status") == DISCARDED:
         return PinSet(op, [], meta)
     pins = load_pins(folder)

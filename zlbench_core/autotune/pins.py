@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from zlbench_core.autotune.records import SCHEMA_VERSION, Entry, entries_of, read_object
+from zlbench_core.autotune.records import SCHEMA_VERSION, Entry, entries_of
 from zlbench_core.errors import PinsError, UnknownBackendError
-from zlbench_core.files import sha256_of, write_json
+from zlbench_core.files import read_object, sha256_of, write_json
 
 PINS_NAME = "pins.json"
 META_NAME = "meta.json"
@@ -34,7 +34,7 @@ def load_pins(folder: Path | str, *, require_meta: bool = True) -> Pins:
     path = folder / PINS_NAME
     if not path.exists():
         read_meta(folder, required=False)  # a record that was discarded says why there are no pins
-    entries = entries_of(read_object(path), path)
+    entries = entries_of(read_object(path, PinsError, what="pins", schema=SCHEMA_VERSION), path)
     digest = sha256_of(path)
     return Pins(entries, read_meta(folder, digest, required=require_meta), digest)
 
@@ -51,7 +51,7 @@ def read_meta(
     path = folder / META_NAME
     if not required and not path.exists():
         return None
-    meta = read_object(path)
+    meta = read_object(path, PinsError, what="pins", schema=SCHEMA_VERSION)
     if meta.get("status") != "complete":
         reason = f": {meta['reason']}" if meta.get("reason") else ""
         raise PinsError(f"{path}: status {meta.get('status')!r}; complete is expected{reason}")

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import asdict
+from pathlib import Path
 from typing import Any
 
+from zlbench_core.autotune.claims import Claims
 from zlbench_core.autotune.compile_ahead import Ahead, Settings
 from zlbench_core.autotune.recorder import Recorder, RecordingCache, Tuning
 from zlbench_core.autotune.shards import Sharding
@@ -15,11 +17,16 @@ class RecordMode:
     name = "record"
 
     def __init__(
-        self, recorder: Recorder, shard: tuple[int, int] = (0, 1), ahead: Ahead | None = None
+        self,
+        recorder: Recorder,
+        shard: tuple[int, int] = (0, 1),
+        ahead: Ahead | None = None,
+        claims: Path | None = None,
     ) -> None:
         self.recorder = recorder
         self.ahead = ahead or Ahead(Settings.read())
-        self.sharding = Sharding(shard, recorder.plan, self._coming)
+        taken = None if claims is None else Claims(claims, shard[0])
+        self.sharding = Sharding(shard, recorder.plan, self._coming, taken)
         self._tunings: dict[int, Tuning] = {}
 
     def _coming(self, dtypes: list[Any]) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
@@ -10,7 +9,7 @@ from typing import Any
 
 from zlbench_core.autotune.keys import key_id
 from zlbench_core.errors import PinsError
-from zlbench_core.files import write_json
+from zlbench_core.files import read_object, write_json
 
 SCHEMA_VERSION = 1
 FILE_NAME = "records.json"
@@ -103,29 +102,13 @@ def write_records(folder: Path | str, records: Records) -> None:
 def read_records(folder: Path | str) -> Records:
     """A shard folder's records. Raises PinsError when they are missing, truncated or of another schema."""
     path = Path(folder) / FILE_NAME
-    value = read_object(path)
+    value = read_object(path, PinsError, what="records", schema=SCHEMA_VERSION)
     if value.get("status") not in STATUSES:
         raise PinsError(f"{path}: status {value.get('status')!r}; {' or '.join(STATUSES)} is expected")
     plan = value.get("plan", [])
     if not isinstance(plan, list) or not all(isinstance(part, dict) for part in plan):
         raise PinsError(f"{path}: plan is no list of JSON objects")
     return Records(value["status"], str(value.get("backend")), entries_of(value, path), plan)
-
-
-def read_object(path: Path) -> dict[str, Any]:
-    """A JSON object of this schema. Raises PinsError in one line otherwise."""
-    try:
-        value = json.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise PinsError(f"{path} does not exist") from None
-    except (OSError, ValueError, RecursionError) as error:
-        raise PinsError(f"{path} cannot be read: {' '.join(str(error).split())}") from None
-    if not isinstance(value, dict):
-        raise PinsError(f"{path} holds {type(value).__name__}; a JSON object is expected")
-    if value.get("schema_version") != SCHEMA_VERSION:
-        found = value.get("schema_version")
-        raise PinsError(f"{path} has schema_version {found!r}; {SCHEMA_VERSION} is expected")
-    return value
 
 
 def entries_of(value: Mapping[str, Any], path: Path) -> list[Entry]:

@@ -10,8 +10,10 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
+from zlbench_core.autotune.claims import Claims
 from zlbench_core.autotune.coverage import Plan, benchmark_plan
 from zlbench_core.autotune.keys import canonical
 from zlbench_core.autotune.tuners import Patches
@@ -50,10 +52,15 @@ class Sharding:
     """Splits every benchmark object of this process, and keeps the plan that the merge checks."""
 
     def __init__(
-        self, shard: tuple[int, int], plan: Plan, resolved: Callable[[list[Any]], None] = lambda dtypes: None
+        self,
+        shard: tuple[int, int],
+        plan: Plan,
+        resolved: Callable[[list[Any]], None] = lambda dtypes: None,
+        claims: Claims | None = None,
     ) -> None:
         self.index, self.count = shard
         self.plan = plan
+        self._claims = claims  # of shards that run at once; without them the split is fixed
         self._resolved = resolved  # told the data types that a benchmark is about to walk
 
     def patch(self, patches: Patches) -> None:
@@ -80,29 +87,38 @@ class Sharding:
             (self.index, self.count),
         )
         self.plan.append(part)
-        benchmark.to_bench_dtypes = [
-            dtype for place, dtype in enumerate(dtypes) if split.owns_dtype(self.index, place)
-        ]
+        if self._claims is None:
+            benchmark.to_bench_dtypes = [
+                dtype for place, dtype in enumerate(dtypes) if split.owns_dtype(self.index, place)
+            ]
+        number = len(self.plan)
+
+        def is_mine(dtype: Any, item: int) -> bool:
+            if self._claims is not None:
+                return self._claims.take(f"{number} {part['digest']} {dtype} {item}")
+            return split.owner(dtypes.index(dtype), item) == self.index
+
         self._resolved(list(benchmark.to_bench_dtypes))
         iterate = type(benchmark).get_input_iter
-        benchmark.get_input_iter = lambda dtype: self._walk(
-            part, str(dtype), split, dtypes.index(dtype), iterate(benchmark, dtype)
+        benchmark.get_input_iter = lambda dtype: _walk(
+            part, str(dtype), partial(is_mine, dtype), iterate(benchmark, dtype)
         )
 
-    def _walk(
-        self, part: dict[str, Any], dtype: str, split: Split, place: int, inputs: Iterator[Any]
-    ) -> Iterator[Any]:
-        """Yield this shard's inputs. When none is its own, the last one: no table may end empty."""
-        walked = part["walked"][dtype] = {"total": 0, "mine": [], "finished": False}
-        spare = None
-        for item, made in enumerate(inputs):
-            walked["total"] = item + 1
-            if split.owner(place, item) == self.index:
-                walked["mine"].append(item)
-                yield made
-            spare = None if walked["mine"] else made
-            made = None  # a skipped input must not live on while the next one is made
-        if walked["total"] and not walked["mine"]:
-            walked["mine"].append(walked["total"] - 1)
-            yield spare
-        walked["finished"] = True
+
+def _walk(
+    part: dict[str, Any], dtype: str, is_mine: Callable[[int], bool], inputs: Iterator[Any]
+) -> Iterator[Any]:
+    """Yield this shard's inputs. When none is its own, the last one: no table may end empty."""
+    walked = part["walked"][dtype] = {"total": 0, "mine": [], "finished": False}
+    spare = None
+    for item, made in enumerate(inputs):
+        walked["total"] = item + 1
+        if is_mine(item):
+            walked["mine"].append(item)
+            yield made
+        spare = None if walked["mine"] else made
+        made = None  # a skipped input must not live on while the next one is made
+    if walked["total"] and not walked["mine"]:
+        walked["mine"].append(walked["total"] - 1)
+        yield spare
+    walked["finished"] = True

@@ -41,6 +41,7 @@ class DeviceBackend:
     gems_vendor: str | None = None
     supports_cuda_graph = False
     supports_mm_cluster_fix = False
+    compiles_without_device = False
     compat_plugins: tuple[str, ...] = ()
     capture_deny_ops: frozenset[str] = frozenset()
     ir_stages: tuple[str, ...] = ()
@@ -65,6 +66,10 @@ class DeviceBackend:
         """Clocks, temperature, throttle reasons and foreign processes now. Never part of the identity."""
         return {}
 
+    def disturbance(self, conditions: Mapping[str, object]) -> str | None:
+        """Why a time measured under these conditions says nothing about the kernel; None where it does."""
+        return None
+
     def classify_capture_error(self, exc: BaseException) -> str:
         """Judge a failed graph capture: "recoverable", "fatal" or "poisoned"; the worst of the chain wins."""
         raise NotImplementedError
@@ -74,6 +79,9 @@ class DeviceBackend:
 
     def process_activate(self, target: str | None) -> None:
         """Make this process ready to launch kernels (cpu sets its driver; others need nothing)."""
+
+    def process_compile_only(self) -> None:
+        """In a process that only compiles: let tests run that ask for another device by name (cpu alone can)."""
 
     def process_device(self) -> dict[str, str | None]:
         """What the process runs on, read back: {"device": model, "device_uuid": ..., "driver": ...}."""

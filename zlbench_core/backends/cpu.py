@@ -16,6 +16,7 @@ class CpuBackend(VendorBackend):
     aliases = ("host", "interpreter")
     torch_device = "cpu"
     direct_flushes_l2 = False
+    compiles_without_device = True
     # Of both families of targets; what one target leaves is stages_for(target).
     ir_stages = ("ttir", "ttgir", "llir", "ptx", "amdgcn", "cubin", "hsaco")
 
@@ -32,6 +33,11 @@ class CpuBackend(VendorBackend):
         from zlbench_core.backends.cpu_driver import activate
 
         activate(target)
+
+    def process_compile_only(self) -> None:
+        from zlbench_core.backends.cpu_stand_in import stand_in_for_cuda
+
+        stand_in_for_cuda()
 
     def process_device(self) -> dict[str, str | None]:
         """The interpreter and the active driver's target, such as cpu-interpreter/cuda:90."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -108,6 +108,11 @@ class CudaBackend(VendorBackend):
         from zlbench_core.backends.nvml import read_conditions
 
         return read_conditions(device)
+
+    def disturbance(self, conditions: Mapping[str, object]) -> str | None:
+        from zlbench_core.backends.nvml import disturbing
+
+        return ", ".join(disturbing(conditions.get("throttle_reasons"))) or None
 
     def process_give_back_pool(self, pool: Any) -> None:
         give_back_cuda_pool(pool)

@@ -23,6 +23,16 @@ THROTTLE_BITS = {
 }
 
 
+# These fall upon whoever runs just then. A power cap is not among them: a kernel that draws much power meets it
+# always, and that is part of its time.
+DISTURBING = ("hw_slowdown", "sw_thermal_slowdown", "hw_thermal_slowdown", "hw_power_brake_slowdown")
+
+
+def disturbing(reasons: object) -> list[str]:
+    """Those of the throttle reasons that make a time say nothing about the kernel."""
+    return [name for name in reasons if name in DISTURBING] if isinstance(reasons, list) else []
+
+
 def throttle_reasons(mask: int) -> list[str]:
     """The names of the bits that are set in an NVML throttle mask; a bit without a name keeps its number."""
     bits = [1 << position for position in range(mask.bit_length()) if mask >> position & 1]

@@ -12,6 +12,8 @@ def require_accepted(verdicts: str | Path) -> None:
     """Raises CaliberMismatch, naming the operators, when a summary holds a refusal or a void verdict; ReadError
     when it cannot be read."""
     found = read_verdicts(Path(verdicts))
+    if found.get("void"):
+        raise CaliberMismatch(f"!!! [caliber] the campaign is VOID: {found['void']}")
     bad = [line for line in found["operators"] if line["verdict"] in ("REFUSED", "VOID") or line["refusals"]]
     if bad:
         told = "; ".join(f"{operator['op']} {operator['verdict']}: {_why(operator)}" for operator in bad)

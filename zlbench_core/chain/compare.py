@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from zlbench_core.caliber import caliber_complaints, caliber_hazards, missing_fields, undeclared_differences
+from zlbench_core.caliber import caliber_hazards, incomparable
 from zlbench_core.chain.collect import load_run
-from zlbench_core.chain.status import status_of
-from zlbench_core.errors import ArchiveError, IdentityError
+from zlbench_core.chain.guards import unfinished, untrusted
+from zlbench_core.errors import ArchiveError, ConfigError, IdentityError
 from zlbench_core.identity import load_identity
 from zlbench_core.ir.compare import IDENTICAL, compare_archives
 from zlbench_core.results.console import text_table
 from zlbench_core.results.fallbacks import exclusion
 from zlbench_core.results.pairing import pair_rows
-from zlbench_core.results.status import OK
+from zlbench_core.verdicts.stored import RELEASED
 
-COLUMNS = ("op", "dtype", "mode", "size", "latency_a_ms", "latency_b_ms", "ratio")
+COLUMNS = ("op", "dtype", "mode", "size", "latency_a_ms", "latency_b_ms", "ratio", "note")
 
 
 @dataclass(frozen=True)
@@ -41,18 +42,19 @@ class Comparison:
         return "".join(f"{line}\n" for line in lines) + mark + table
 
 
-def compare_runs(a_dir: Path, b_dir: Path, *, release: bool = False) -> Comparison:
-    """Compare run B with run A. One pair of runs is no evidence of a change; it is a look at what was measured."""
+def compare_runs(a_dir: Path, b_dir: Path, *, release: bool = False, axis: Sequence[str] = ()) -> Comparison:
+    """Compare run B with run A. One pair of runs is no evidence of a change; it is a look at what was measured.
+
+    `axis`: what the caller says that the runs differ in ("env:NAME", "python", "provider_dir"); without it what
+    both runs were declared to differ in.
+    """
+    if wrong := [one for one in axis if not one.startswith("env:") and one not in ("python", "provider_dir")]:
+        raise ConfigError(f"axis is {wrong[0]!r}; env:NAME, python or provider_dir is allowed")
     runs = [("a", a_dir), ("b", b_dir)]
-    complaints = caliber_complaints(runs)
-    if not any(line.startswith("run_identity") for line in complaints):
-        complaints += missing_fields(runs) + undeclared_differences(runs, _declared(a_dir, b_dir))
+    complaints = incomparable(runs, axis if axis else _declared(a_dir, b_dir))
     a, b = load_run(a_dir.absolute()), load_run(b_dir.absolute())
-    for label, run in (("a", a), ("b", b)):
-        if run.problem:
-            complaints.append(f"run_identity: {label}: {run.problem}")
-        elif (status := status_of(run)).status != OK:
-            complaints.append(f"status: {label} {status.status}: {status.reason}")
+    loaded = [("a", a), ("b", b)]
+    complaints += untrusted(loaded) + unfinished(loaded)
     hazards = [*caliber_hazards(runs), *_same_code(a_dir, b_dir)]
     complaints = list(dict.fromkeys(complaints))
     if complaints and not release:
@@ -75,6 +77,7 @@ def compare_runs(a_dir: Path, b_dir: Path, *, release: bool = False) -> Comparis
                     "latency_a_ms": pair.a.latency,
                     "latency_b_ms": pair.b.latency,
                     "ratio": pair.ratio,
+                    "note": RELEASED if complaints else "",
                 }
             )
     return Comparison(tuple(complaints), tuple(hazards), tuple(excluded), tuple(rows))
@@ -89,11 +92,13 @@ def _same_code(a_dir: Path, b_dir: Path) -> list[str]:
 
 
 def _declared(*folders: Path) -> list[str]:
-    """The axis that both runs were declared to differ in; one that only one of them declares does not count."""
-    axes = []
-    for folder in folders:
-        try:
-            axes.append(load_identity(folder).get("declared") or [])
-        except IdentityError:
-            return []
-    return axes[0] if axes[0] == axes[1] else []
+    """The axis that both runs were declared to differ in; one that only one of them declares does not count.
+
+    Two rounds of one side were not declared to differ in anything.
+    """
+    try:
+        a, b = (load_identity(folder) for folder in folders)
+    except IdentityError:
+        return []
+    axis = a.get("declared") or []
+    return axis if axis == b.get("declared") and a.get("side") != b.get("side") else []

@@ -14,26 +14,11 @@ from zlbench_core.ir.gate import gate
 def compare_ir(campaign: Campaign, op: str, run_dirs: dict[str, Path], out_path: Path) -> None:
     """Write the operator's ir_gate.json. A side that failed leaves the answer unknown, never identical."""
     identities = {side: load_identity(folder) for side, folder in run_dirs.items()}
-    failed = [
+    failures = [
         f"{side}: {found['failure']}" for side, found in identities.items() if found["status"] != "complete"
     ]
-    if failed:
-        write_json(
-            out_path,
-            {
-                "schema_version": 1,
-                "status": "complete",
-                "op": op,
-                "verdict": "unknown",
-                "marker": None,
-                "first_stage": None,
-                "reason": "; ".join(failed),
-                "variants": [],
-            },
-        )
-        return
-    a, b = campaign.side_names
-    found = gate(op, [run_dirs[a] / "ir"], [run_dirs[b] / "ir"], out_path)
+    a, b = ([run_dirs[side] / "ir"] for side in campaign.side_names)
+    found = gate(op, a, b, out_path, failures)
     if found["marker"]:
         print(f"{found['marker']} op={op}", flush=True)
 

@@ -8,10 +8,26 @@ from typing import Any
 
 from zlbench_core.caliber import undeclared_differences
 from zlbench_core.chain.collect import Run
-from zlbench_core.errors import ArchiveError
-from zlbench_core.files import sha256_of
+from zlbench_core.chain.status import status_of
+from zlbench_core.errors import ArchiveError, ReadError
+from zlbench_core.files import read_object, sha256_of
 from zlbench_core.ir.compare import DIFFERENT, IDENTICAL, compare_archives
 from zlbench_core.ir.gate import SCHEMA_VERSION as GATE_SCHEMA
+from zlbench_core.results.status import OK
+
+COMPOSED = {"PYTHONPATH"}  # a side's own stands in it between zlbench's and the provider's
+Labelled = Sequence[tuple[str, Run]]
+
+
+def untrusted(runs: Labelled) -> list[str]:
+    """Runs whose files cannot be trusted, and why."""
+    return [f"run_identity: {label}: {run.problem}" for label, run in runs if run.problem]
+
+
+def unfinished(runs: Labelled, measured: bool = True) -> list[str]:
+    """Trusted runs that did not end well: what such a run did not get to record is no second mistake."""
+    found = [(label, status_of(run, measured)) for label, run in runs if run.problem is None]
+    return [f"status: {label} {end.status}: {end.reason}" for label, end in found if end.status != OK]
 
 
 def foreign_runs(runs: Sequence[Run], plan: str | None) -> list[str]:
@@ -55,6 +71,29 @@ def _other_code(runs: Sequence[Run]) -> list[str]:
                 f"ir: {run.label} ran other code than {runs[0].label} ({found.reason or found.first_stage})"
             )
     return complaints
+
+
+def unapplied(runs: Sequence[Run]) -> list[str]:
+    """Variables that a side was asked to set and that its process did not have, or had otherwise."""
+    complaints = []
+    for run in runs:
+        asked = _asked_env(run)
+        for name in sorted(set(asked) & {axis[4:] for axis in run.identity.get("declared") or ()} - COMPOSED):
+            read = ((run.identity.get("environment") or {}).get("variables") or {}).get(name)
+            if read != asked[name] and not str(read).startswith("sha256:"):
+                told = "nothing" if read is None else read
+                complaints.append(
+                    f"environment.variables.{name}: {run.label} ran with {told}, asked was {asked[name]}"
+                )
+    return complaints
+
+
+def _asked_env(run: Run) -> dict[str, str]:
+    path = run.folder / "header.json"
+    if not path.is_file():
+        return {}
+    side = read_object(path, ReadError, what="header").get("side")
+    return dict(side.get("env") or {}) if isinstance(side, dict) else {}
 
 
 def gate_refusals(gate: dict[str, Any] | None, op: str) -> list[str]:

@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
-import math
-import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from zlbench_core.caliber import caliber_complaints, caliber_hazards, missing_fields, undeclared_differences
+from zlbench_core.caliber import caliber_hazards, incomparable
 from zlbench_core.chain.collect import Run
-from zlbench_core.chain.guards import changing_sides, foreign_runs, gate_refusals, repeated_runs
+from zlbench_core.chain.guards import (
+    changing_sides,
+    foreign_runs,
+    gate_refusals,
+    repeated_runs,
+    unapplied,
+    unfinished,
+    untrusted,
+)
 from zlbench_core.chain.status import status_of
 from zlbench_core.results.fallbacks import exclusion
 from zlbench_core.results.pairing import Pairing, pair_rows
 from zlbench_core.results.rows import Row, RowKey
 from zlbench_core.results.status import OK
-from zlbench_core.verdicts import RowRounds
 
 
 @dataclass(frozen=True)
@@ -54,17 +59,17 @@ def build_case(
     plan: str | None = None,
 ) -> OperatorCase:
     """Apply every guard to the runs of one operator, all rounds and both sides at once."""
-    failed = _failed(runs, measured)
-    if failed:
+    labelled = [(run.label, run) for run in runs]
+    failed = unfinished(labelled, measured)
+    if any(run.problem is None and run.identity.get("status") == "failed" for run in runs):
         # What a failed run did not get to record is no second mistake.
         return OperatorCase(op, tuple(failed), rounds=len({run.round for run in runs}))
-    refusals = [*_untrusted(runs), *gate_refusals(gate, op), *foreign_runs(runs, plan), *repeated_runs(runs)]
+    refusals = [*untrusted(labelled), *failed, *gate_refusals(gate, op)]
+    refusals += [*foreign_runs(runs, plan), *repeated_runs(runs)]
     trusted = [(run.label, run.folder) for run in runs if run.problem is None]
-    refusals += caliber_complaints(trusted)
-    refusals += missing_fields(trusted)
-    refusals += undeclared_differences(trusted, declared_axis)
+    refusals += incomparable(trusted, declared_axis)
     refusals += changing_sides([run for run in runs if run.problem is None], ("a", "b"))
-    refusals += _undeclared_axis(runs, declared_axis)
+    refusals += _undeclared_axis(runs, declared_axis) + unapplied(runs)
     pairs, exclusions = _pair(runs)
     return OperatorCase(
         op,
@@ -76,37 +81,23 @@ def build_case(
     )
 
 
-def to_rounds(case: OperatorCase) -> list[RowRounds]:
-    """The rows in the form that verdicts judge: log(B/A) by round, None where a side has no measurement."""
-    rows = []
-    for (_, dtype, mode, size, occurrence), paired in sorted(case.pairs.items(), key=str):
-        by_round = {pair.round: math.log(pair.b.latency / pair.a.latency) for pair in paired}
-        rows.append(
-            RowRounds(
-                op=case.op,
-                dtype=dtype,
-                mode=mode or "",
-                size=size,
-                occurrence=occurrence,
-                log_ratios=tuple(by_round.get(number) for number in range(1, case.rounds + 1)),
-                t_a_ms=statistics.median(pair.a.latency for pair in paired),
-                t_b_ms=statistics.median(pair.b.latency for pair in paired),
-            )
-        )
-    return rows
+def one_sided_case(
+    op: str, runs: Sequence[Run], declared_axis: Sequence[str], plan: str | None = None
+) -> OperatorCase:
+    """The guards that one side alone must pass: its rounds are this campaign's, and stand on one caliber.
 
-
-def _failed(runs: Sequence[Run], measured: bool) -> list[str]:
-    found = [(run, status_of(run, measured)) for run in runs if run.problem is None]
-    return [
-        f"status: {run.label} {status.status}: {status.reason}"
-        for run, status in found
-        if status.status != OK
-    ]
-
-
-def _untrusted(runs: Sequence[Run]) -> list[str]:
-    return [f"run_identity: {run.label}: {run.problem}" for run in runs if run.problem]
+    A round that failed is a status and leaves its rows out; the others are held against each other all the same.
+    """
+    good = [run for run in runs if run.problem is None and status_of(run).status == OK]
+    known = [(run.label, run.folder) for run in good]
+    refusals = untrusted([(run.label, run) for run in runs])
+    refusals += [*foreign_runs(good, plan), *repeated_runs(good)]
+    refusals += incomparable(known, []) + changing_sides(good, sorted({run.side for run in good}))
+    refusals += _undeclared_axis(good, declared_axis)
+    hazards = tuple(caliber_hazards(known))
+    return OperatorCase(
+        op, tuple(dict.fromkeys(refusals)), hazards=hazards, rounds=len({run.round for run in runs})
+    )
 
 
 def _undeclared_axis(runs: Sequence[Run], declared_axis: Sequence[str]) -> list[str]:

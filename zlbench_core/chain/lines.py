@@ -13,7 +13,9 @@ from zlbench_core.chain.judge import OperatorCase, PairedRound
 from zlbench_core.chain.status import status_of
 from zlbench_core.results.rows import Row, RowKey
 from zlbench_core.results.status import STATUSES
+from zlbench_core.verdicts.stored import RELEASED
 
+MAX_NOTES = 10
 _WORST_FIRST = {status: place for place, status in enumerate(reversed(STATUSES))}
 
 
@@ -43,6 +45,7 @@ def status_lines(campaign: Campaign, runs: Sequence[Run]) -> Iterator[dict[str, 
             "partial_dtypes": run.result.partial_dtypes,
             "markers": dict(markers),
             "rounds": len(mine),
+            "notes": list(dict.fromkeys(note for one in mine for note in one.result.notes))[:MAX_NOTES],
         }
 
 
@@ -73,10 +76,10 @@ def summary_lines(
 ) -> Iterator[dict[str, Any]]:
     """summary.csv: one line per row, medians over the rounds."""
     for op in campaign.ops:
-        if op in cases:
+        if op in cases and campaign.is_ab:
             yield from (_pair_line(campaign, cases[op], pairs) for pairs in cases[op].pairs.values())
-        elif not campaign.is_ab:
-            yield from _side_lines(campaign, runs.get(op, ()))
+        elif op in cases:
+            yield from _side_lines(campaign, cases[op], runs.get(op, ()))
 
 
 def _pair_line(campaign: Campaign, case: OperatorCase, pairs: Sequence[PairedRound]) -> dict[str, Any]:
@@ -100,7 +103,7 @@ def _pair_line(campaign: Campaign, case: OperatorCase, pairs: Sequence[PairedRou
     }
 
 
-def _side_lines(campaign: Campaign, runs: Sequence[Run]) -> Iterator[dict[str, Any]]:
+def _side_lines(campaign: Campaign, case: OperatorCase, runs: Sequence[Run]) -> Iterator[dict[str, Any]]:
     rows: dict[RowKey, list[tuple[Run, Row]]] = {}
     for run in runs:
         for row in run.result.rows if run.problem is None else ():
@@ -115,7 +118,7 @@ def _side_lines(campaign: Campaign, runs: Sequence[Run]) -> Iterator[dict[str, A
             "latency_a_ms": _median([row.latency for row in usable]),
             "speedup": _median([row.speedup for row in usable]),
             "fallback": _markers(run, row),
-            "note": "; ".join(_notes(run, row, len(usable), len(runs))),
+            "note": "; ".join(filter(None, (_released(case), *_notes(run, row, len(usable), len(runs))))),
         }
 
 
@@ -145,7 +148,7 @@ def _markers(run: Run, row: Row) -> str:
 
 
 def _released(case: OperatorCase) -> str:
-    return "CALIBER MISMATCH RELEASED: " + "; ".join(case.refusals) if case.refusals else ""
+    return f"{RELEASED}: " + "; ".join(case.refusals) if case.refusals else ""
 
 
 def _median(values: Sequence[float | None]) -> float | None:

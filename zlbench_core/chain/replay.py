@@ -1,12 +1,16 @@
-"""One round: fresh processes of both sides, side by side on one device."""
+"""One round: fresh processes of both sides, on one device that is held throughout, or on none."""
 
 from __future__ import annotations
 
+import multiprocessing
+from collections.abc import Mapping
+from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
 from zlbench_core.autotune.pins import validate_pins
 from zlbench_core.campaign import Campaign
-from zlbench_core.devices import Lease, lease
+from zlbench_core.devices import Lease, lease, named
+from zlbench_core.duet.pair import replay_pair
 from zlbench_core.errors import PinsError
 from zlbench_core.identity import update_identity
 from zlbench_core.plans import round_digest
@@ -22,12 +26,25 @@ def replay_round(
     device: str | int | None,
     out_dirs: dict[str, Path],
     pins_dir: Path | None,
+    at_once: int = 1,
 ) -> None:
-    """Run every side once, in the order of A B B A over the rounds, while this process holds the device."""
-    with lease(campaign.backend, device, f"replay {op} round {number}", PATIENCE) as held:
-        for place, name in enumerate(side_order(campaign.side_names, number)):
-            _replay(campaign, op, number, name, out_dirs[name].absolute(), pins_dir, held)
-            update_identity(out_dirs[name], order=place)
+    """Run every side once while this process holds the device: by turns of milliseconds in a duet, else one after
+    the other, in the order of A B B A over the rounds.
+
+    Where nothing is measured no device is held, and up to `at_once` sides run at the same time.
+    """
+    requests = {
+        name: _request(campaign, op, number, name, out_dirs[name].absolute(), pins_dir)
+        for name in campaign.side_names
+    }
+    if campaign.holds_devices:
+        with lease(campaign.backend, device, f"replay {op} round {number}", PATIENCE) as held:
+            order = _measure(campaign, number, requests, held, pins_dir)
+    else:
+        order = campaign.side_names
+        _compile(requests, named(campaign.backend, device), at_once)
+    for place, name in enumerate(order):
+        update_identity(out_dirs[name], order=place)
 
 
 def side_order(sides: tuple[str, ...], number: int) -> tuple[str, ...]:
@@ -35,26 +52,55 @@ def side_order(sides: tuple[str, ...], number: int) -> tuple[str, ...]:
     return sides if number % 2 else sides[::-1]
 
 
-def _replay(
-    campaign: Campaign, op: str, number: int, side: str, out_dir: Path, pins_dir: Path | None, held: Lease
-) -> None:
-    mode = "replay" if pins_dir else "off"
-    pins = pins_dir.absolute() if pins_dir else None
-    digest = round_digest(campaign, op)
-    request = RunRequest(
+def _measure(
+    campaign: Campaign,
+    number: int,
+    requests: Mapping[str, RunRequest],
+    held: Lease,
+    pins_dir: Path | None,
+) -> tuple[str, ...]:
+    """Returns the sides in the order in which they were started."""
+    missing = _missing_pins(pins_dir)
+    if missing is not None:
+        for request in requests.values():
+            not_run(request, held, missing)
+        return campaign.side_names
+    if campaign.duet is not None:
+        return replay_pair(requests, held, campaign.duet)
+    order = side_order(campaign.side_names, number)
+    for name in order:
+        run_benchmark(requests[name], held)
+    return order
+
+
+def _compile(requests: Mapping[str, RunRequest], held: Lease, at_once: int) -> None:
+    # Processes, since an interrupt must reach the one that waits for each benchmark.
+    with ProcessPoolExecutor(at_once, mp_context=multiprocessing.get_context("fork")) as pool:
+        started = [pool.submit(run_benchmark, request, held) for request in requests.values()]
+        for run in started:
+            run.result()
+
+
+def _request(
+    campaign: Campaign, op: str, number: int, side: str, out_dir: Path, pins_dir: Path | None
+) -> RunRequest:
+    return RunRequest(
         campaign,
         campaign.side(side),
         op,
         out_dir,
-        mode,
+        "replay" if pins_dir else "off",
         round=number,
-        pins_dir=pins,
-        plan=digest,
+        pins_dir=pins_dir.absolute() if pins_dir else None,
+        plan=round_digest(campaign, op),
     )
-    if pins:
-        try:
-            validate_pins(pins)
-        except PinsError as error:
-            not_run(request, held, f"no pins: {error}")
-            return
-    run_benchmark(request, held)
+
+
+def _missing_pins(pins_dir: Path | None) -> str | None:
+    if pins_dir is None:
+        return None
+    try:
+        validate_pins(pins_dir.absolute())
+    except PinsError as error:
+        return f"no pins: {error}"
+    return None

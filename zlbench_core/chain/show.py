@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator, Mapping
+import math
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from zlbench_core.chain.code import COLUMNS, shown_lines
 from zlbench_core.errors import ReadError
-from zlbench_core.results.console import status_table, verdict_table
+from zlbench_core.files import read_object
+from zlbench_core.results.console import status_table, text_table, verdict_table
+from zlbench_core.results.rows import positive
 from zlbench_core.results.tables import read_table
 from zlbench_core.schemas import check
 
@@ -17,17 +20,15 @@ def show_campaign(folder: Path, width: int | None = None) -> str:
     """The verdicts and statuses below `folder`, results/{backend}. Raises ReadError where there is no summary."""
     found = read_verdicts(folder / "verdicts.json")
     statuses = read_table(folder / "ops_status.csv")
+    if len(found["sides"]) == 1:
+        speedups = mean_speedups(read_table(folder / "summary.csv"))
+        statuses = [{**line, "speedup": speedups.get(line["op"])} for line in statuses]
     return "".join(f"{line}\n" for line in _lines(found, statuses, folder, width))
 
 
 def read_verdicts(path: Path) -> dict[str, Any]:
     """verdicts.json, checked against its schema. Raises ReadError where it is missing or anything else."""
-    try:
-        found = json.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise ReadError(f"no summary: {path} does not exist") from None
-    except (OSError, ValueError, RecursionError) as error:
-        raise ReadError(f"unreadable summary {path}: {' '.join(str(error).split())}") from None
+    found = read_object(path, ReadError, what="summary")
     check(found, "verdicts", str(path), ReadError)
     return found
 
@@ -37,32 +38,44 @@ def _lines(
 ) -> Iterator[str]:
     devices = sorted({line["device"] for line in statuses if line.get("device")})
     yield f"\nmeasured on {', '.join(devices) or 'no device'}"
-    if found["operators"]:
+    if found["void"]:
+        yield f"!!! VOID, and nothing of it may be quoted: {found['void']}\n"
+    if found["operators"] and len(found["sides"]) == 2:
         yield f"a against b, which differ in {', '.join(found['declared_axis'])}; ratio is latency b / latency a\n"
+    if found["operators"]:
         yield verdict_table(verdict_lines(found), width)
-    if not found["operators"] or any(line.get("status") != "ok" for line in statuses):
+        yield from _code_table(folder, width)
+    if len(found["sides"]) == 1 or any(line.get("status") != "ok" for line in statuses):
         yield status_table(statuses, width)
     word = "released" if found["allow_caliber_mismatch"] else "refused"
     for operator in found["operators"]:
         yield from (f"!!! [caliber] {operator['op']}: {refusal} ({word})" for refusal in operator["refusals"])
         yield from (f"[caliber] {operator['op']}: {hazard}" for hazard in operator["hazards"])
-    yield f"tables: {folder}/summary.csv, ab.csv, ops_status.csv; verdicts.json, receipt.json"
+    if (folder / "report.html").exists():
+        yield f"report: {folder}/report.html"
+    yield f"tables: {folder}/summary.csv, ab.csv, ops_status.csv, code.csv; verdicts.json, receipt.json"
+
+
+def _code_table(folder: Path, width: int | None) -> Iterator[str]:
+    """What a campaign without measurements is about: the code, operator by operator."""
+    if read_object(folder / "receipt.json", ReadError, what="receipt")["config"]["measure"]:
+        return
+    yield "changes of side b over the variants that differ; zlbench ir diff RUN_A RUN_B shows the code\n"
+    yield text_table(shown_lines(read_table(folder / "code.csv")), COLUMNS, width)
 
 
 def verdict_lines(found: Mapping[str, Any]) -> list[dict[str, Any]]:
     """The lines of the printed verdict table."""
     lines = []
-    released = found["allow_caliber_mismatch"]
     for operator in found["operators"]:
         evidence = operator["evidence"] or {}
         low, high = evidence.get("ratio_ci") or (None, None)
-        reasons = [*operator["reasons"], operator["detail"]]
+        reasons = [operator["note"], *operator["reasons"], operator["detail"]]
         reasons += [f"{operator['rounds_needed']} rounds needed"] if operator["rounds_needed"] else []
-        reasons += ["CALIBER MISMATCH RELEASED"] if released and operator["refusals"] else []
         lines.append(
             {
                 "op": operator["op"],
-                "verdict": operator["verdict"],
+                "verdict": f"{operator['verdict']}!" if operator["note"] else operator["verdict"],
                 "ratio": evidence.get("ratio"),
                 "ci_low": low,
                 "ci_high": high,
@@ -71,3 +84,13 @@ def verdict_lines(found: Mapping[str, Any]) -> list[dict[str, Any]]:
             }
         )
     return lines
+
+
+def mean_speedups(lines: Sequence[Mapping[str, str]]) -> dict[str, float]:
+    """By operator the geometric mean of its rows' speedups over torch; rows without one are left out."""
+    logs: dict[str, list[float]] = {}
+    for line in lines:
+        speedup = positive(line["speedup"])
+        if speedup is not None:
+            logs.setdefault(line["op"], []).append(math.log(speedup))
+    return {op: math.exp(math.fsum(values) / len(values)) for op, values in logs.items()}

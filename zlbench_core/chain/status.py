@@ -13,4 +13,6 @@ def status_of(run: Run, measured: bool = True) -> OperatorStatus:
     failure = str(run.identity.get("failure") or "")
     if failure.startswith("no pins"):
         return OperatorStatus(NO_PINS, failure)
+    if failure.startswith("duet"):
+        return OperatorStatus(CRASHED, failure)
     return operator_status(run.result, run.identity, measured=measured)

@@ -19,12 +19,19 @@ def add(commands: Any) -> None:
         action="store_true",
         help="print the numbers all the same, each of them marked",
     )
+    parser.add_argument(
+        "--axis",
+        action="append",
+        default=[],
+        metavar="AXIS",
+        help="what the runs differ in: env:NAME, python or provider_dir; else what both were declared to",
+    )
 
 
 def run(args: argparse.Namespace) -> int:
     from zlbench_core.chain.compare import compare_runs
 
-    report = compare_runs(args.run_a, args.run_b, release=args.allow_caliber_mismatch)
+    report = compare_runs(args.run_a, args.run_b, release=args.allow_caliber_mismatch, axis=args.axis)
     if args.json:
         print_json(report.to_json())
     else:

@@ -3,23 +3,43 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from pathlib import Path
 from typing import Any
 
-from zlbench_core.commands._common import add_command
+from zlbench_core.commands._common import add_command, print_json
 
 
 def add(commands: Any) -> None:
-    parser = add_command(commands, "show", run, "Print the verdicts and statuses of a finished campaign.")
+    parser = add_command(
+        commands,
+        "show",
+        run,
+        "Print the verdicts and statuses of a finished campaign. Ends with 1 when what they rest on has changed.",
+    )
     parser.add_argument("folder", type=Path, metavar="DIR", help="results/{backend}")
+    parser.add_argument("--markdown", action="store_true", help="for a comment on a pull request")
 
 
 def run(args: argparse.Namespace) -> int:
-    from zlbench_core.chain.show import show_campaign
+    from zlbench_core.chain.receipt import stale_lines, untracked
+    from zlbench_core.chain.show import read_verdicts, show_campaign
+    from zlbench_core.progress import track
 
-    text = show_campaign(args.folder)
+    text = "" if args.markdown else show_campaign(args.folder)
+    stale = stale_lines(args.folder, untracked if args.json else track)
+    # A JSON or a Markdown stays one to its first character.
+    for line in stale:
+        print(f"STALE {line}", file=sys.stderr if args.json or args.markdown else sys.stdout)
     if args.json:
-        print((args.folder / "verdicts.json").read_text(encoding="utf-8"), end="")
+        print_json({**read_verdicts(args.folder / "verdicts.json"), "stale": stale})
     else:
-        print(text, end="")
-    return 0
+        print(_markdown(args.folder) if args.markdown else text, end="")
+    return 1 if stale else 0
+
+
+def _markdown(folder: Path) -> str:
+    from zlbench_core.report.markdown import markdown
+    from zlbench_core.report.source import read_results
+
+    return markdown(read_results(folder))

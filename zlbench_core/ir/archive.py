@@ -10,7 +10,6 @@ of the same name) stands beside the first as `<variant>.1`, `<variant>.2`.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -18,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from zlbench_core.errors import ArchiveError
-from zlbench_core.files import sha256_of
+from zlbench_core.files import read_object, sha256_of
 from zlbench_core.ir import normalise
 from zlbench_core.ir.fingerprint import LAUNCH_OPTIONS, normalised_digest, raw_digest
 
@@ -139,13 +138,4 @@ def _variants(root: Path, index: Mapping[str, Any]) -> Iterator[Variant]:
 
 
 def _load(path: Path) -> dict[str, Any]:
-    try:
-        document = json.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise ArchiveError(f"no IR archive: {path} does not exist") from None
-    except (OSError, ValueError) as error:
-        raise ArchiveError(f"unreadable IR archive {path}: {error}") from None
-    version = document.get("schema_version") if isinstance(document, dict) else None
-    if version != SCHEMA_VERSION:
-        raise ArchiveError(f"IR archive {path} has schema_version {version!r}; {SCHEMA_VERSION} is expected")
-    return document
+    return read_object(path, ArchiveError, what="IR archive", schema=SCHEMA_VERSION)

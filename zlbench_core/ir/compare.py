@@ -105,10 +105,11 @@ def compare_archives(a_dirs: Sequence[Path | str], b_dirs: Sequence[Path | str])
         return GateResult(
             UNKNOWN, f"nothing was captured on side {' and side '.join(empty)}", digests=digests
         )
-    return _judge(tuple(_pairs(sides["a"], sides["b"])), digests)
+    return judge(tuple(_pairs(sides["a"], sides["b"])), digests)
 
 
-def _judge(pairs: tuple[Pair, ...], digests: tuple[tuple[str, str], ...]) -> GateResult:
+def judge(pairs: tuple[Pair, ...], digests: tuple[tuple[str, str], ...] = ()) -> GateResult:
+    """The answer for some variants: a difference anywhere, else unknown where a stage is missing."""
     order = in_order(pair.variant.stages for pair in pairs)
     first = min((pair.first_stage for pair in pairs if pair.first_stage), key=order.index, default=None)
     if first or any(pair.only_in for pair in pairs):

@@ -1,37 +1,83 @@
-"""What differs between two IR archives, as text: per variant a unified diff of its first differing stage."""
+"""What differs between two IR archives: per variant a unified diff of its first differing stage."""
 
 from __future__ import annotations
 
 import difflib
-import re
-from collections.abc import Iterator
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from zlbench_core.errors import ArchiveError
-from zlbench_core.ir.archive import Variant
-from zlbench_core.ir.compare import UNKNOWN, GateResult, Pair, compare_archives
+from zlbench_core.ir.archive import Variant, in_order
+from zlbench_core.ir.compare import UNKNOWN, GateResult, Pair, compare_archives, judge
+from zlbench_core.ir.costs import Cost, pair_costs
 from zlbench_core.ir.disassembly import disassemble_cubin
+from zlbench_core.ir.gate import variant_entry
 from zlbench_core.ir.normalise import readable
 
-_COLOURS = {"---": "1", "+++": "1", "@@": "36", "-": "31", "+": "32"}
-_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 _DISASSEMBLERS = {"cubin": disassemble_cubin}
 
 
-def diff_archives(
-    a_dir: Path | str, b_dir: Path | str, kernel: str | None = None, colour: bool = False
-) -> str:
-    """The differences of two runs' archives, locations stripped; one line when there are none.
+@dataclass(frozen=True)
+class VariantDiff:
+    """A variant that differs. `stage` is the one that `lines` show; None where one side alone compiled it."""
 
-    Raises ArchiveError when an archive cannot be judged, or when neither has the `kernel` asked for.
+    pair: Pair
+    cost: Cost
+    stage: str | None
+    lines: tuple[str, ...]
+
+    def to_json(self) -> dict[str, Any]:
+        return {**variant_entry(self.pair, self.cost), "stage": self.stage, "diff": list(self.lines)}
+
+
+@dataclass(frozen=True)
+class ArchiveDiff:
+    """`result` is the answer for the variants that were asked for, `variants` those of them that differ."""
+
+    result: GateResult
+    variants: tuple[VariantDiff, ...]
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "same": not self.variants,
+            "first_stage": self.result.first_stage,
+            "counts": self.result.counts,
+            "only_locations": self.result.only_locations,
+            "variants": [variant.to_json() for variant in self.variants],
+        }
+
+
+def diff_archives(
+    a_dir: Path | str, b_dir: Path | str, kernel: str | None = None, stage: str | None = None
+) -> ArchiveDiff:
+    """The differences of two runs' archives, locations stripped; of one kernel or at one stage where asked for.
+
+    Raises ArchiveError when it is not known whether something differs, or when neither archive has what was
+    asked for.
     """
-    result = compare_archives([a_dir], [b_dir])
-    if result.verdict == UNKNOWN:
+    whole = compare_archives([a_dir], [b_dir])
+    if not whole.pairs:
+        raise ArchiveError(whole.reason)
+    result = judge(_of_kernel(whole.pairs, kernel), whole.digests)
+    if stage is not None:
+        _require_stage(result.pairs, stage)
+    elif result.verdict == UNKNOWN:
         raise ArchiveError(result.reason)
-    pairs = _of_kernel(result.pairs, kernel)
-    lines = [line for pair in pairs for line in _pair_lines(pair)]
-    lines.append(_closing_line(GateResult(result.verdict, pairs=pairs)))
-    return "".join(f"{_painted(line) if colour else line}\n" for line in map(_plain, lines))
+    shown = [
+        (pair, stage or pair.first_stage) for pair in result.pairs if pair.only_in or _differs(pair, stage)
+    ]
+    costs = pair_costs([pair for pair, _ in shown])
+    variants = [
+        VariantDiff(pair, cost, None if pair.only_in else at, () if pair.only_in else _lines(pair, at))
+        for (pair, at), cost in zip(shown, costs, strict=True)
+    ]
+    return ArchiveDiff(result, tuple(variants))
+
+
+def _differs(pair: Pair, stage: str | None) -> bool:
+    return stage in pair.differing if stage else bool(pair.differing)
 
 
 def _of_kernel(pairs: tuple[Pair, ...], kernel: str | None) -> tuple[Pair, ...]:
@@ -42,28 +88,20 @@ def _of_kernel(pairs: tuple[Pair, ...], kernel: str | None) -> tuple[Pair, ...]:
     return chosen
 
 
-def _pair_lines(pair: Pair) -> Iterator[str]:
-    if pair.only_in:
-        yield f"{describe(pair.variant)}: only in {pair.only_in}"
-    elif pair.first_stage:
-        stage = pair.first_stage
-        yield f"{describe(pair.variant)}: first differs at {stage}, differs at {', '.join(pair.differing)}"
-        names = (f"a/{pair.a.kernel}.{stage}", f"b/{pair.b.kernel}.{stage}")
-        yield from difflib.unified_diff(
-            _stage_lines(pair.a, stage), _stage_lines(pair.b, stage), *names, lineterm=""
-        )
+def _require_stage(pairs: Sequence[Pair], stage: str) -> None:
+    """Raise ArchiveError where a variant that both sides compiled lacks the stage on one of them."""
+    for pair in pairs:
+        if not pair.only_in and stage not in pair.stages:
+            known = ", ".join(in_order(pair.stages for pair in pairs))
+            raise ArchiveError(
+                f"stage {stage!r} of kernel {pair.variant.kernel} was not captured on both sides; there are {known}"
+            )
 
 
-def describe(variant: Variant) -> str:
-    """One line that tells a variant apart from the others of its kernel."""
-    document = variant.document
-    values = {
-        **document["constexprs"],
-        **{k: v for k, v in variant.config.items() if k.startswith(("num_", "max"))},
-    }
-    settings = ", ".join(f"{name}={value}" for name, value in values.items())
-    types = ", ".join(kind for kind in document["signature"] if not kind.endswith(": constexpr"))
-    return f"{variant.kernel}({types}) [{settings}] {variant.variant_id}"
+def _lines(pair: Pair, stage: str) -> tuple[str, ...]:
+    names = (f"a/{pair.a.kernel}.{stage}", f"b/{pair.b.kernel}.{stage}")
+    a, b = _stage_lines(pair.a, stage), _stage_lines(pair.b, stage)
+    return tuple(difflib.unified_diff(a, b, *names, lineterm=""))
 
 
 def _stage_lines(variant: Variant, stage: str) -> list[str]:
@@ -72,20 +110,3 @@ def _stage_lines(variant: Variant, stage: str) -> list[str]:
         code = _DISASSEMBLERS[stage](variant.path / stage)
         lines += code.instructions if code.instructions is not None else [f"(no disassembly: {code.reason})"]
     return lines
-
-
-def _closing_line(result: GateResult) -> str:
-    counts = result.counts
-    return (
-        f"{counts['different']} of {counts['compared']} variants differ, {counts['only_in_a']} only in a, "
-        f"{counts['only_in_b']} only in b, {result.only_locations} differ in locations alone"
-    )
-
-
-def _plain(line: str) -> str:
-    return _CONTROL.sub("�", line)
-
-
-def _painted(line: str) -> str:
-    code = next((code for start, code in _COLOURS.items() if line.startswith(start)), None)
-    return f"\x1b[{code}m{line}\x1b[0m" if code else line

@@ -1,4 +1,7 @@
-"""ir_gate.json: whether the sides of an operator run different code at all, before more rounds are run."""
+"""ir_gate.json: whether the sides of an operator run different code at all, and what that costs.
+
+The one place that builds the document; docs/ir.md and workflow/schemas/ir_gate.schema.yaml describe it.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from zlbench_core.files import write_json
-from zlbench_core.ir.compare import DIFFERENT, IDENTICAL, GateResult, Pair, compare_archives
+from zlbench_core.ir.compare import IDENTICAL, UNKNOWN, GateResult, Pair, compare_archives
+from zlbench_core.ir.costs import Cost, change_ranges, pair_costs
 
 SCHEMA_VERSION = 1
 NO_IR_DIFF = "SWITCH_NO_IR_DIFF"
@@ -18,47 +22,44 @@ def gate(
     a_dirs: Sequence[Path | str],
     b_dirs: Sequence[Path | str],
     out_path: Path | str,
-    allow_no_diff: bool = False,
+    failures: Sequence[str] = (),
 ) -> dict[str, Any]:
     """Compare the archives of both sides, write the answer to `out_path` and return it.
 
-    `measure` says whether the remaining rounds are worth running: yes for a difference, for equal code only
-    with `allow_no_diff`. The verdict "unknown" is written like the others, with its reason; the caller must
-    fail on it.
+    `failures` are runs that did not come to their end: what they compiled may be a part, so the answer is
+    "unknown" whatever the archives hold. The verdict "unknown" is written like the others, with its reason; the
+    caller must fail on it.
     """
-    result = compare_archives(a_dirs, b_dirs)
-    document = gate_document(op, result, a_dirs, b_dirs, allow_no_diff)
+    result = GateResult(UNKNOWN, "; ".join(failures)) if failures else compare_archives(a_dirs, b_dirs)
+    document = gate_document(op, result, a_dirs, b_dirs)
     write_json(out_path, document)
     return document
 
 
 def gate_document(
-    op: str,
-    result: GateResult,
-    a_dirs: Sequence[Path | str],
-    b_dirs: Sequence[Path | str],
-    allow_no_diff: bool,
+    op: str, result: GateResult, a_dirs: Sequence[Path | str], b_dirs: Sequence[Path | str]
 ) -> dict[str, Any]:
-    identical = result.verdict == IDENTICAL
+    costs = pair_costs(result.pairs)
+    changed = [cost for pair, cost in zip(result.pairs, costs, strict=True) if pair.differing]
     return {
         "schema_version": SCHEMA_VERSION,
         "status": "complete",
         "op": op,
         "verdict": result.verdict,
         "reason": result.reason,
-        "marker": NO_IR_DIFF if identical else None,
-        "allow_no_diff": allow_no_diff,
-        "measure": result.verdict == DIFFERENT or (identical and allow_no_diff),
+        "marker": NO_IR_DIFF if result.verdict == IDENTICAL else None,
         "first_stage": result.first_stage,
         "sides": {"a": [str(path) for path in a_dirs], "b": [str(path) for path in b_dirs]},
-        "variants": [_variant(pair) for pair in result.pairs],
+        "variants": [variant_entry(pair, cost) for pair, cost in zip(result.pairs, costs, strict=True)],
         "counts": result.counts,
+        "cost_change": change_ranges(changed),
         "only_locations": result.only_locations,
         "digests": dict(result.digests),
     }
 
 
-def _variant(pair: Pair) -> dict[str, Any]:
+def variant_entry(pair: Pair, cost: Cost) -> dict[str, Any]:
+    """One kernel variant of the document."""
     return {
         "kernel": pair.variant.kernel,
         "variant": pair.variant.variant_id,
@@ -70,4 +71,5 @@ def _variant(pair: Pair) -> dict[str, Any]:
         "missing": pair.missing,
         "a": str(pair.a.path) if pair.a else None,
         "b": str(pair.b.path) if pair.b else None,
+        "cost": cost,
     }

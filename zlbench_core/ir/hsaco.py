@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from zlbench_core.ir.archive import Variant
+from zlbench_core.ir.disassembly import Disassembly
 from zlbench_core.ir.elf import Elf, notes
 from zlbench_core.ir.figures import Figures, Missing, code_bytes, or_missing
 from zlbench_core.ir.instructions import GCN, count_by_class, gcn_mnemonics
@@ -13,7 +14,7 @@ _NT_AMDGPU_METADATA = 32
 _FROM_METADATA = ("registers", "scalar_registers", "spills", "spills_unit", "local_bytes", "shared_bytes")
 
 
-def figures(variant: Variant, binary: Elf) -> Figures:
+def figures(variant: Variant, binary: Elf, _: Disassembly | None) -> Figures:
     kernel = _kernel_metadata(binary)
     told = (
         dict.fromkeys(_FROM_METADATA, kernel) if isinstance(kernel, Missing) else _resources(variant, kernel)

@@ -9,15 +9,20 @@ from importlib import import_module
 from typing import Any
 
 from zlbench_core.backends.variables import LOCATIONS, PREFIXES
+from zlbench_core.run_env import DECLARED
 from zlbench_core.sealing import sealed
 
 
 def collect_variables(environ: Mapping[str, str] = os.environ) -> dict[str, str]:
-    """The variables of the caliber, by name. One that looks like a secret is stored as "sha256:<digest>"."""
+    """The variables of the caliber, by name: those that switch compilers and libraries, and the declared ones.
+
+    One that looks like a secret is stored as "sha256:<digest>".
+    """
+    declared = environ.get(DECLARED, "").split(",")
     return {
         name: sealed(name, value)
         for name, value in sorted(environ.items())
-        if name.startswith(PREFIXES) and name not in LOCATIONS
+        if (name.startswith(PREFIXES) and name not in LOCATIONS) or name in declared
     }
 
 

@@ -69,7 +69,7 @@ def make_mode(env: RunEnv) -> Mode:
             raise pytest.UsageError("ZL_AUTOTUNE_MODE=record needs timing; ZL_MEASURE=0 forbids it")
         recorder = Recorder(env.out_dir, env.backend)
         recorder.write()  # from now on, a process that dies leaves "partial" behind
-        return RecordMode(recorder, env.shard)
+        return RecordMode(recorder, env.shard, claims=env.claims)
     return Off() if env.measure else CompileOnly(Settings.read())
 
 

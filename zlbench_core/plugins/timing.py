@@ -19,6 +19,9 @@ from zlbench_core import run_env
 from zlbench_core.backends import get_backend
 from zlbench_core.backends.base import DeviceInfo
 from zlbench_core.backends.vendor import VendorBackend
+from zlbench_core.duet import announce
+from zlbench_core.duet.client import Client
+from zlbench_core.duet.session import DuetSession
 from zlbench_core.identity import identity_path, update_identity
 from zlbench_core.plugins import cudagraph
 from zlbench_core.run_env import TIMERS, RunEnv
@@ -32,8 +35,9 @@ CURRENT_OP = "FLAGGEMS_PERF_CURRENT_OP"
 
 
 class TimingPlugin:
-    def __init__(self, env: RunEnv) -> None:
-        self.env = env
+    def __init__(self, env: RunEnv, client: Client | None = None) -> None:
+        """`client`: the connection to the partner of a duet, where there is one."""
+        self.env, self.client = env, client
         self.backend = get_backend(env.backend)
         self.patches = Patches()
         self.session = self._session()
@@ -48,8 +52,14 @@ class TimingPlugin:
             interface=_device_interface,
             known_answer=partial(round_trip, self.backend.torch_device),
             conditions=_conditions(self.backend),
+            flush=_Flusher(),
         )
-        return TimingSession(self.backend, settings, timers, Journal(self.env.out_dir))
+        journal = Journal(self.env.out_dir)
+        if self.client is None:
+            return TimingSession(self.backend, settings, timers, journal)
+        session = DuetSession(self.backend, settings, timers, journal, client=self.client)
+        announce.listen(session.row_failed)
+        return session
 
     def install(self) -> None:
         import triton.testing
@@ -110,6 +120,20 @@ def _device_interface() -> Any:
     return driver.active.get_device_interface()
 
 
+class _Flusher:
+    """Empties the device's cache as do_bench does, with one buffer for the whole session."""
+
+    def __init__(self) -> None:
+        self._cache: Any = None
+
+    def __call__(self) -> None:
+        from triton.runtime import driver
+
+        if self._cache is None:
+            self._cache = driver.active.get_empty_cache_for_benchmark()
+        driver.active.clear_cache(self._cache)
+
+
 def _conditions(backend: VendorBackend) -> Any:
     """How to ask for the conditions of the device that the runner gave to this process."""
     index, uuid = os.environ.get(run_env.DEVICE, ""), os.environ.get(run_env.DEVICE_UUID) or None
@@ -123,6 +147,7 @@ def pytest_configure(config: pytest.Config) -> None:
     env = RunEnv.read()
     if env.timer not in TIMERS:
         raise pytest.UsageError(f"{run_env.TIMER}={env.timer}: {', '.join(TIMERS)} are allowed")
-    plugin = TimingPlugin(env)
+    duet = config.pluginmanager.get_plugin("zlbench-duet")
+    plugin = TimingPlugin(env, duet.client if duet is not None else None)
     plugin.install()
     config.pluginmanager.register(plugin, "zlbench-timing")

@@ -8,6 +8,7 @@ from pathlib import Path
 from zlbench_core.campaign import Campaign, Side
 from zlbench_core.providers.base import Invocation, suite_argv
 from zlbench_core.providers.git import source_digest
+from zlbench_core.providers.nodes import node_of
 
 SUITE = Path(__file__).parent.parent / "suite"
 
@@ -21,8 +22,9 @@ class BuiltinProvider:
         # The project's own pytest settings are for its tests, not for a benchmark.
         own = ["-c", os.devnull, "--rootdir", str(folder)]
         own += [] if folder == SUITE else ["-p", "zlbench_core.suite.conftest"]
+        own += [] if folder == SUITE or campaign.measure else ["-p", "zlbench_core.plugins.unchecked"]
         return Invocation(
-            node=f"{test_file.name}::test_{op}",
+            node=node_of(test_file, op, whole_file=op not in campaign.op_files),
             test_file=test_file,
             cwd=folder,
             argv=(*own, *suite_argv(campaign)),

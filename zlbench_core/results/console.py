@@ -8,7 +8,7 @@ from typing import Any
 
 from zlbench_core.results.text import printable
 
-STATUS_COLUMNS = ("op", "side", "status", "rows", "rounds", "partial_dtypes", "markers", "reason")
+STATUS_COLUMNS = ("op", "side", "status", "speedup", "rows", "rounds", "partial_dtypes", "markers", "reason")
 VERDICT_COLUMNS = ("op", "verdict", "ratio", "ci_low", "ci_high", "rounds", "reason")
 MIN_COLUMN = 8
 _GAP = "  "

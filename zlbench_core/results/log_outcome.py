@@ -13,6 +13,8 @@ from zlbench_core.results.text import one_line, printable
 DATABASE_LOCKED = "database is locked"  # the tuner's
 BLAMED_ON_THE_MACHINE = ("BENCHMARK_ENVIRONMENT_FAILURE", "BENCHMARK_DEVICE_FAULT")  # by the timing plugin
 FATAL_ERROR = "Fatal Python error"
+_USAGE = "ERROR: usage: "
+_CONFTEST = "ImportError while loading conftest"
 
 
 class OutcomeReader:
@@ -22,6 +24,7 @@ class OutcomeReader:
         self.failing_test = ""
         self.last_error: dict[str, str] = {}  # test name -> first line of the last error of its traceback
         self.error_line_number = -1
+        self.usage_line_number = -1
 
     def feed(self, line: str, number: int) -> bool:
         self._general(line)
@@ -30,7 +33,7 @@ class OutcomeReader:
             or self._traceback(line, number)
             or self._short_summary(line)
             or self._closing(line)
-            or self._usage_error(line)
+            or self._usage_error(line, number)
             or self._skipped(line)
         )
 
@@ -62,12 +65,19 @@ class OutcomeReader:
         if line.startswith("E  "):
             if number != self.error_line_number + 1 and len(self.last_error) < MAX_LISTED:
                 self.last_error[self.failing_test] = one_line(line[1:])
+                self._name_conftest_error(one_line(line[1:]))
             self.error_line_number = number
         elif (name := log_pytest.test_name(line)) is not None:
             self.failing_test = name
         else:
             return False
         return True
+
+    def _name_conftest_error(self, error: str) -> None:
+        """Before any session the only traceback is that of a conftest.py that does not import."""
+        known = self.report.failures
+        if not self.report.sessions and known and known[-1].message.startswith(_CONFTEST):
+            known[-1] = replace(known[-1], message=f"{known[-1].message} {error}")
 
     def _short_summary(self, line: str) -> bool:
         found = log_pytest.short_summary(line)
@@ -89,10 +99,19 @@ class OutcomeReader:
             return False
         return True
 
-    def _usage_error(self, line: str) -> bool:
-        if not line.startswith("ERROR: "):
+    def _usage_error(self, line: str, number: int) -> bool:
+        """Why pytest could not start. Its usage stands before the reason, a conftest's name before the error."""
+        if line.startswith(_USAGE):
+            self.usage_line_number = number
+        elif line.startswith("ERROR: "):
+            self.report.fail(Failure("error", one_line(line.removeprefix("ERROR: "))))
+        elif line.startswith(_CONFTEST):
+            self.report.fail(Failure("error", one_line(line)))
+            self.in_traceback = True
+        elif number == self.usage_line_number + 1 and ": error: " in line:
+            self.report.fail(Failure("error", one_line(line.partition(": error: ")[2])))
+        else:
             return False
-        self.report.fail(Failure("error", one_line(line.removeprefix("ERROR: "))))
         return True
 
     def _skipped(self, line: str) -> bool:

@@ -34,6 +34,8 @@ _WORDS = (
     b"Column mapping:",
     b"database is locked",
     b"Fatal Python error",
+    b": error: ",
+    b"while loading conftest",
 )
 _INTERESTING = re.compile(b"|".join(map(re.escape, _WORDS))).search
 

@@ -37,6 +37,11 @@ class LogReport:
         else:
             self.lose(f"failures beyond the first {MAX_LISTED} were left out")
 
+    @property
+    def never_started(self) -> bool:
+        """pytest said why it could not start: such a log has no closing line and does not break off."""
+        return not self.sessions and not self.begun and any(one.kind == "error" for one in self.failures)
+
     def lose(self, what: str) -> None:
         if what in self.lost or len(self.lost) < MAX_LISTED:
             self.lost[what] += 1

@@ -40,9 +40,8 @@ def read_run(
     report, notes = _read_json(run_dir / JSON_NAME, log, asked.nodes)
     if log is None and report is None:
         raise ReadError(f"{run_dir} holds no {log_name} and no readable {JSON_NAME}: {'; '.join(notes)}")
-    return _result(
-        run_dir, log or LogReport(), report, asked, notes, cut_off=log is not None and not log.summary
-    )
+    cut_off = log is not None and not log.summary and not log.never_started
+    return _result(run_dir, log or LogReport(), report, asked, notes, cut_off=cut_off)
 
 
 @dataclass(frozen=True)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -16,12 +16,17 @@ FILE_NAME = "samples.jsonl"
 MAX_SAMPLES_BYTES = 512 << 20
 MAX_LINE_BYTES = 16 << 20
 LOOK_AHEAD = 64  # calls without a row between two rows: the shapes that failed
+_KNOWN = ("seq", "node", "timer", "samples_ms", "value_ms", "fallback", "batch", "flush_l2", "blocks")
 _PRINTED_HALF_MS = 0.5e-6  # the log prints latencies with six decimals
 
 
 @dataclass(frozen=True, slots=True)
 class TimedCall:
-    """One line of samples.jsonl: times in ms; `fallback` says why another timer than asked for was used."""
+    """One line of samples.jsonl: times in ms; `fallback` says why another timer than asked for was used.
+
+    `batch`: launches between two clock readings. `blocks`: those of a duet, as they stand there. `extra`: whatever
+    else the line holds, so that nothing of it is lost.
+    """
 
     seq: int
     node: str
@@ -29,6 +34,10 @@ class TimedCall:
     samples_ms: tuple[float, ...]
     value_ms: float | None
     fallback: str | None
+    batch: int = 1
+    flush_l2: bool | None = None
+    blocks: tuple[Mapping[str, Any], ...] = ()
+    extra: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,9 +83,22 @@ def _call(line: bytes, path: Path | str) -> TimedCall:
         samples = tuple(float(value) for value in record["samples_ms"])
         seq, node, timer = int(record["seq"]), str(record["node"]), str(record["timer"])
         value, fallback = positive(record.get("value_ms")), record.get("fallback")
+        batch, blocks = int(record.get("batch", 1)), _blocks(record.get("blocks"))
+        extra = {name: found for name, found in record.items() if name not in _KNOWN}
     except (ValueError, TypeError, KeyError, AttributeError, OverflowError, RecursionError) as error:
         raise ReadError(f"samples {path}: a line is no timed call: {type(error).__name__} {error}") from None
-    return TimedCall(seq, node, timer, samples, value, one_line(str(fallback)) if fallback else None)
+    if batch < 1:
+        raise ReadError(f"samples {path}: batch is {batch}; 1 or more launches are expected")
+    said, flush = one_line(str(fallback)) if fallback else None, record.get("flush_l2")
+    flush = flush if isinstance(flush, bool) else None
+    return TimedCall(seq, node, timer, samples, value, said, batch, flush, blocks, extra)
+
+
+def _blocks(value: Any) -> tuple[Mapping[str, Any], ...]:
+    blocks = () if value is None else tuple(value)
+    if not all(isinstance(block, Mapping) for block in blocks):
+        raise TypeError("blocks holds something else than objects")
+    return blocks
 
 
 def calls_of_rows(

@@ -25,7 +25,7 @@ STATUSES = (OK, SKIPPED, PARTIAL, NO_DATA, NO_PINS, FAILED, TIMEOUT, CRASHED)  #
 
 _TIMEOUT_EXIT = 124  # what timeout(1) exits with, and the runner records
 _PYTEST_EXITS = {2: "interrupted", 3: "internal error of pytest", 4: "pytest could not start"}
-_INTERRUPTED, _INTERNAL, _NO_TESTS = 2, 3, 5  # a file that does not import interrupts pytest too
+_INTERRUPTED, _INTERNAL, _USAGE, _NO_TESTS = 2, 3, 4, 5  # a file that does not import interrupts pytest too
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ def operator_status(
     return (
         _stopped(result, identity, exit_code)
         or _without_pins(identity)
-        or (_green(result, measured) if _is_green(result, exit_code) else _red(result, exit_code))
+        or (_green(result, identity, measured) if _is_green(result, exit_code) else _red(result, exit_code))
     )
 
 
@@ -70,7 +70,7 @@ def _stopped(result: RunResult, identity: Mapping[str, Any], exit_code: int | No
             return OperatorStatus(CRASHED, f"{failure.kind}: {failure.message}")
     if exit_code == _INTERNAL or (exit_code == _INTERRUPTED and not result.failures):
         return OperatorStatus(CRASHED, f"{_PYTEST_EXITS[exit_code]} {_progress(result)}")
-    if result.cut_off:
+    if result.cut_off and exit_code != _USAGE:
         return OperatorStatus(CRASHED, f"the log breaks off {_progress(result)}")
     return None
 
@@ -100,12 +100,12 @@ def _is_green(result: RunResult, exit_code: int | None) -> bool:
     return summary is None or not (summary.failed or summary.errors)
 
 
-def _green(result: RunResult, measured: bool) -> OperatorStatus:
+def _green(result: RunResult, identity: Mapping[str, Any], measured: bool) -> OperatorStatus:
     skipped = bool(result.skipped) or bool(result.pytest_summary and result.pytest_summary.skipped)
     if not result.rows and skipped and not (result.pytest_summary and result.pytest_summary.passed):
         return OperatorStatus(SKIPPED, "; ".join(result.skipped[:3]) or "skipped, no reason given")
     if not measured:
-        return OperatorStatus(OK, "compiled, not measured")
+        return _compiled(identity.get("ir"))
     usable = sum(row.usable for row in result.rows)
     if not usable:
         return OperatorStatus(NO_DATA, "finished green without " + ("a latency" if result.rows else "a row"))
@@ -118,10 +118,19 @@ def _green(result: RunResult, measured: bool) -> OperatorStatus:
     return OperatorStatus(OK, "")
 
 
+def _compiled(captured: Any) -> OperatorStatus:
+    """A compile-only run that came to its end; `captured` is the identity's count of what it compiled."""
+    if isinstance(captured, Mapping) and captured.get("variants") == 0:
+        return OperatorStatus(NO_DATA, "finished green without compiling a kernel")
+    return OperatorStatus(OK, "compiled, not measured")
+
+
 def _red(result: RunResult, exit_code: int | None) -> OperatorStatus:
     if exit_code == _NO_TESTS and not result.rows:
         return OperatorStatus(NO_DATA, "pytest collected no test")
     why = _first_reason(result.failures) or _PYTEST_EXITS.get(exit_code or 0) or f"pytest exited {exit_code}"
+    if exit_code == _USAGE and why != _PYTEST_EXITS[_USAGE]:
+        why = f"{_PYTEST_EXITS[_USAGE]}: {why}"
     if not result.rows:
         return OperatorStatus(FAILED, why)
     missing = f"no rows of {', '.join(result.partial_dtypes)}; " if result.partial_dtypes else ""

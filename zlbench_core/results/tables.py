@@ -1,4 +1,4 @@
-"""The campaign's tables: summary.csv, ops_status.csv and ab.csv. docs/tables.md says what each column means.
+"""The campaign's tables: summary.csv, ops_status.csv, ab.csv and code.csv. docs/tables.md says what each column means.
 
 CSV in UTF-8 with LF, written atomically. What is not known is an empty cell. Numbers have all their digits.
 Text has no control characters (they are written as escapes, `\\n`). Text that a spreadsheet would take for a
@@ -53,6 +53,7 @@ STATUS_FIELDS = (
     "partial_dtypes",
     "markers",
     "rounds",
+    "notes",
 )
 AB_FIELDS = (
     "op",
@@ -69,6 +70,23 @@ AB_FIELDS = (
     "marker_a",
     "marker_b",
     "note",
+)
+CODE_FIELDS = (
+    "op",
+    "finding",
+    "first_stage",
+    "variants",
+    "changed",
+    "only_in_a",
+    "only_in_b",
+    "only_locations",
+    "registers_min",
+    "registers_max",
+    "spills_min",
+    "spills_max",
+    "instructions_min",
+    "instructions_max",
+    "reason",
 )
 _FORMULA = re.compile(r"'*[=+\-@]")
 _QUOTED_FORMULA = re.compile(r"'+[=+\-@]")
@@ -87,6 +105,11 @@ def write_status(path: Path | str, rows: Iterable[Mapping[str, Any]]) -> None:
 def write_ab(path: Path | str, rows: Iterable[Mapping[str, Any]]) -> None:
     """Write ab.csv: one line per operator, row and round. Raises ValueError for an unknown column."""
     _write(path, AB_FIELDS, rows)
+
+
+def write_code(path: Path | str, rows: Iterable[Mapping[str, Any]]) -> None:
+    """Write code.csv: one line per operator. Raises ValueError for an unknown column."""
+    _write(path, CODE_FIELDS, rows)
 
 
 def read_table(path: Path | str) -> list[dict[str, str]]:

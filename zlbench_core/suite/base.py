@@ -13,11 +13,12 @@ import pytest
 import torch
 import yaml
 
+from zlbench_core.duet import announce
 from zlbench_core.errors import ConfigError
 from zlbench_core.suite import config as suite_config
 from zlbench_core.suite.check import Tolerance, WrongResult, check_close, reference_device, tolerance, widened
 from zlbench_core.suite.inputs import Inputs, seeded, shape_detail, split_inputs
-from zlbench_core.suite.latency import latency_ms
+from zlbench_core.suite.latency import NoLatency, latency_ms
 from zlbench_core.suite.record import add_block, announce_failure
 from zlbench_core.suite.report import DEFAULT_METRICS, NEEDS, Block, Row
 
@@ -134,12 +135,21 @@ class Benchmark:
         """Milliseconds of one call of `op`."""
         return latency_ms(lambda: op(*args, **kwargs), self.config)
 
+    def check_first(self, dtype: torch.dtype, *args: Any, **kwargs: Any) -> None:
+        """`check`, and where it fails a partner that would time the same row is told."""
+        op = self.op
+        try:
+            self.check(dtype, *args, **kwargs)
+        except Exception as error:
+            announce.row_lost(lambda: op(*args, **kwargs), error)
+            raise
+
     def measure(self, dtype: torch.dtype, row: Row, *args: Any, **kwargs: Any) -> None:
         """Check, then fill the row's metrics."""
         if not self.config.measure:
             self.op(*args, **kwargs)
             return
-        self.check(dtype, *args, **kwargs)
+        self.check_first(dtype, *args, **kwargs)
         wanted = self.to_bench_metrics
         if "latency_base" in wanted:
             row.latency_base = self.get_latency(self.torch_op, *args, **kwargs)
@@ -155,7 +165,8 @@ class Benchmark:
             row.gbps_base = amount / row.latency_base if row.latency_base else None
 
     def run(self) -> None:
-        """Benchmark every dtype and shape. A wrong result fails its row and the test; other rows still run.
+        """Benchmark every dtype and shape. A wrong result, or a row that a partner lost, fails its row and the
+        test; other rows still run.
 
         Any other error ends the test: on a device, what follows it cannot be trusted.
         """
@@ -182,10 +193,11 @@ class Benchmark:
         except Exception as error:
             row.error_msg = " ".join(str(error).split()) or type(error).__name__
             announce_failure(self.op_name, str(dtype), row.error_msg)
-            if not isinstance(error, WrongResult):
+            if not isinstance(error, WrongResult | NoLatency):
                 raise
         finally:
-            gc.collect()
+            if self.config.measure:
+                gc.collect()
 
     def _is_comprehensive(self) -> bool:
         return self.config.level == "comprehensive"

@@ -14,8 +14,12 @@ from zlbench_core.suite.config import SuiteConfig
 PROBE_CALLS = 5
 
 
+class NoLatency(RuntimeError):
+    """The timer says that there is no measurement (nan): this row is lost, and nothing else is wrong."""
+
+
 def latency_ms(call: Callable[[], Any], config: SuiteConfig) -> float:
-    """Milliseconds of one call. Raises RuntimeError where the timer gives no positive, finite number."""
+    """Milliseconds of one call. Raises NoLatency for nan, RuntimeError for what else is no positive number."""
     if config.mode == "kernel":
         value = _kernel(call, config)
     elif config.mode == "cudagraph":
@@ -24,6 +28,8 @@ def latency_ms(call: Callable[[], Any], config: SuiteConfig) -> float:
         )
     else:
         value = _host(call, config, waits=config.mode == "operator")
+    if math.isnan(value):
+        raise NoLatency("the row is lost; the log says why")
     if not (math.isfinite(value) and value > 0):
         raise RuntimeError(f"no measurement: the timer of mode {config.mode} returned {value}")
     return value

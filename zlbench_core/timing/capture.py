@@ -41,16 +41,17 @@ def capture_upstream(bench: Callable[..., Sequence[float]], request: TimedReques
 def capture_through(interface: ModuleType | Any, request: TimedRequest) -> Samples:
     """The same method through any device interface with a graph class (torch.musa and its like)."""
     with interface.stream(interface.Stream()):
-        _detach_gradients(request)
-        count = _calls_in_graph(request.rep, _estimate_ms(interface, request))
+        detach_gradients(request)
+        count = _calls_in_graph(request.rep, estimate_ms(interface, request))
         with empty_graph_is_an_error():
-            graph = _captured(interface, request, count)
+            graph = captured_graph(interface, request, count)
         interface.synchronize()
         values = [_replay_ms(interface, graph) / count for _ in range(REPLAYS)]
     return Samples(CUDA_GRAPH, tuple(values), flush_l2=False)
 
 
-def _detach_gradients(request: TimedRequest) -> None:
+def detach_gradients(request: TimedRequest) -> None:
+    """Make leaves of the tensors whose gradients are cleared, as upstream does before a capture; calls once."""
     request.fn()
     for tensor in request.grad_to_none or ():
         tensor.detach_()
@@ -58,19 +59,22 @@ def _detach_gradients(request: TimedRequest) -> None:
         tensor.grad = None
 
 
-def _estimate_ms(interface: ModuleType | Any, request: TimedRequest) -> float:
+def estimate_ms(interface: ModuleType | Any, request: TimedRequest) -> float:
+    """Milliseconds of one direct call, the mean of a few: never less than the device needs for it."""
+
     def calls() -> None:
         for _ in range(ESTIMATE_CALLS):
             request.fn()
 
-    return _elapsed_ms(interface, calls) / ESTIMATE_CALLS
+    return elapsed_ms(interface, calls) / ESTIMATE_CALLS
 
 
-def _calls_in_graph(rep_ms: float, estimate_ms: float) -> int:
-    return max(1, int(rep_ms / estimate_ms)) if estimate_ms > 0 else CALLS_WHERE_ESTIMATE_IS_ZERO
+def _calls_in_graph(rep_ms: float, call_ms: float) -> int:
+    return max(1, int(rep_ms / call_ms)) if call_ms > 0 else CALLS_WHERE_ESTIMATE_IS_ZERO
 
 
-def _captured(interface: ModuleType | Any, request: TimedRequest, count: int) -> Any:
+def captured_graph(interface: ModuleType | Any, request: TimedRequest, count: int) -> Any:
+    """A graph of `count` calls, captured on the current stream."""
     graph = _graph_class(interface)()
     with interface.graph(graph):
         for _ in range(count):
@@ -80,10 +84,11 @@ def _captured(interface: ModuleType | Any, request: TimedRequest, count: int) ->
 
 
 def _replay_ms(interface: ModuleType | Any, graph: Any) -> float:
-    return _elapsed_ms(interface, graph.replay)
+    return elapsed_ms(interface, graph.replay)
 
 
-def _elapsed_ms(interface: ModuleType | Any, work: Callable[[], Any]) -> float:
+def elapsed_ms(interface: ModuleType | Any, work: Callable[[], Any]) -> float:
+    """Milliseconds of `work` on the device, by two events; waits for it."""
     start, end = interface.Event(enable_timing=True), interface.Event(enable_timing=True)
     start.record()
     work()

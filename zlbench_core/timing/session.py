@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import statistics
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from types import ModuleType
 from typing import Any
 
@@ -36,6 +36,7 @@ class Timers:
     interface: Callable[[], ModuleType | Any]
     known_answer: Callable[[], bool]
     conditions: Callable[[], dict[str, object]] = dict
+    flush: Callable[[], None] = lambda: None  # what do_bench does before each launch
 
 
 @dataclass(frozen=True)
@@ -55,6 +56,7 @@ class Row:
     value: Any
     fallback: str | None = None
     verdict: str | None = None
+    more: Mapping[str, Any] = field(default_factory=dict)  # what else its line of samples.jsonl says
 
 
 class TimingSession:
@@ -120,7 +122,7 @@ class TimingSession:
         denied = self._denied()
         if denied is not None:
             return self._fall_back(request, interface, f"{denied} is on the deny list of captures", None)
-        attempt = self._attempt(request, interface)
+        attempt = self._attempt(request, interface, lambda: self._capture(request, interface))
         if attempt.samples is None:
             return self._fall_back(request, interface, str(attempt.reason), attempt.verdict)
         samples = checked(attempt.samples)
@@ -141,12 +143,14 @@ class TimingSession:
     def _denied(self) -> str | None:
         return next((op for op in (self.settings.op, self.op) if self.backend.denies_capture(op)), None)
 
-    def _attempt(self, request: TimedRequest, interface: ModuleType | Any) -> Attempt:
+    def _attempt(
+        self, request: TimedRequest, interface: ModuleType | Any, capture: Callable[[], Samples]
+    ) -> Attempt:
         """Samples or a recoverable refusal. The other verdicts mark the process as done and raise."""
         request.fn()  # tuning and compiling happen here, not inside the graph
         interface.synchronize()
         attempt = attempt_capture(
-            lambda: self._capture(request, interface),
+            capture,
             self.backend.classify_capture_error,
             RngGuard(interface).restore,
             lambda: is_healthy(interface, request.fn, self.timers.known_answer),
@@ -226,4 +230,5 @@ def _line(row: Row) -> dict[str, Any]:
         "value_ms": float(statistics.median(row.value) if hasattr(row.value, "__len__") else row.value),
         "fallback": row.fallback,
         "verdict": row.verdict,
+        **row.more,
     }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from zlbench_core.verdicts.drift import drift_complaint
+from zlbench_core.verdicts.drift import drift_complaint, trend_complaint
 from zlbench_core.verdicts.interval import margin, mean_and_sd, t_interval
 from zlbench_core.verdicts.looks import Looks
 from zlbench_core.verdicts.model import Evidence
@@ -37,9 +37,15 @@ def gather(
         p_rounds=p_rounds,
         p=looks.p_value(p_rounds, run),
         delta=delta,
-        drift=None if theta is None else drift_complaint(known, theta, margin(delta)),
+        drift=None if theta is None else _drift(known, log_ratios, theta, margin(delta)),
         looks=looks,
     )
+
+
+def _drift(
+    spans: Sequence[float], log_ratios: Sequence[float | None], theta: float, limit: float
+) -> str | None:
+    return drift_complaint(spans, theta, limit) or trend_complaint(log_ratios, theta, limit)
 
 
 def _interval(theta: float | None, sd: float | None, count: int, alpha: float) -> tuple[float, float] | None:

@@ -6,6 +6,7 @@ import types
 import pytest
 from autotune_fakes import launch, make_tuner
 
+from zlbench_core.autotune.claims import Claims
 from zlbench_core.autotune.coverage import coverage_gap
 from zlbench_core.autotune.record_mode import RecordMode
 from zlbench_core.autotune.recorder import Recorder
@@ -194,6 +195,54 @@ def test_merged_keys_are_the_serial_sweeps_keys():
         shards = [keys(index, count) for index in range(count)]
         assert set().union(*shards) == serial
         assert all(part < serial for part in shards)
+
+
+def take_turns(claims_folder, cls, count):
+    """Shards that run at once, each an item further in turn: what they saw, and their plans."""
+    plans = [[] for _ in range(count)]
+    walks = []
+    for index in range(count):
+        patches = Patches()
+        sharding = Sharding((index, count), plans[index], claims=Claims(claims_folder, index))
+        sharding.patch(patches)
+        benchmark = cls("op")
+        patches.undo()
+        benchmark.init_user_config()
+        walks.append([iter(benchmark.get_input_iter(dtype)) for dtype in benchmark.to_bench_dtypes])
+    seen = [[] for _ in range(count)]
+    for number, dtype in enumerate(Benchmark.dtypes):
+        going = dict(enumerate(walk[number] for walk in walks))
+        while going:
+            for index, items in list(going.items()):
+                item = next(items, None)
+                if item is None:
+                    del going[index]
+                else:
+                    seen[index].append((dtype, item))
+    return seen, plans
+
+
+@pytest.mark.parametrize("count", [2, 4])
+@pytest.mark.parametrize("cls", [Benchmark, Transposed, OwnShapes, OwnInputs])
+def test_shards_that_run_at_once_take_what_nobody_has_and_miss_nothing(tmp_path, cls, count):
+    serial = cls("op")
+    serial.run()
+    seen, plans = take_turns(tmp_path, cls, count)
+    assert {item for part in seen for item in part} == set(serial.seen)
+    assert coverage_gap(plans) is None
+    if cls is Benchmark and count == 2:
+        assert sum(map(len, seen)) == 15, "nothing twice"
+        assert sorted(map(len, seen)) == [6, 9]
+
+
+def test_a_shard_that_starts_again_takes_what_it_had_and_leaves_what_others_have(tmp_path):
+    first, other = Claims(tmp_path, 0), Claims(tmp_path, 1)
+    assert first.take("one")
+    assert other.take("two")
+    again = Claims(tmp_path, 0)
+    assert again.take("one")
+    assert not again.take("two")
+    assert not again.take("one")
 
 
 def test_a_split_is_a_partition_of_any_number_of_items():

@@ -64,3 +64,11 @@ def test_an_unknown_throttle_bit_keeps_its_number() -> None:
 
 def test_backends_without_such_a_library_tell_nothing() -> None:
     assert get_backend("musa").conditions(DeviceInfo(0)) == {}
+
+
+def test_a_throttled_device_is_a_disturbance_and_a_power_cap_is_not() -> None:
+    cuda = get_backend("cuda")
+    assert cuda.disturbance({"throttle_reasons": ["sw_power_cap", "hw_slowdown"]}) == "hw_slowdown"
+    assert cuda.disturbance({"throttle_reasons": ["sw_power_cap", "gpu_idle"]}) is None
+    assert cuda.disturbance({}) is None
+    assert get_backend("musa").disturbance({"throttle_reasons": ["hw_slowdown"]}) is None

@@ -91,6 +91,21 @@ def test_recording_on_a_shared_cache_is_a_hazard(runs):
     assert caliber_hazards(runs()) == []
 
 
+def test_pins_that_another_compiler_or_device_chose_are_a_hazard(runs):
+    def replay(device="NVIDIA H200", triton="3.6.0"):
+        compiler = {"torch": "2.13.0", "triton": triton, "triton_build": None}
+        return {"replay": {**BASE["replay"], "recorded": {"device": device, "compiler": compiler}}}
+
+    assert caliber_hazards(runs(replay(), replay())) == []
+    other = {**replay(), **environment(triton="3.5.0")}
+    assert caliber_hazards(runs(replay(), other)) == [], "one side has the compiler that recorded"
+    assert caliber_hazards(runs(replay("NVIDIA H100", "3.5.0"), replay("NVIDIA H100", "3.5.0"))) == [
+        "replay: the pins were recorded with device NVIDIA H100, which no run here has",
+        "replay: the pins were recorded with compiler {'torch': '2.13.0', 'triton': '3.5.0', 'triton_build': None}, "
+        "which no run here has",
+    ]
+
+
 @pytest.mark.parametrize(
     ("changes", "name"),
     [
@@ -134,3 +149,13 @@ def test_another_provider_folder_may_bring_another_commit(runs):
     given = runs({"provider_commit": "1"}, {"provider_commit": "2"})
     assert undeclared_differences(given, ["provider_dir"]) == []
     assert undeclared_differences(given, [])[0].startswith("provider_commit")
+
+
+def test_what_a_duet_spent_and_lost_may_differ_and_how_it_measured_may_not(runs):
+    def duet(seed, spent):
+        told = {"mode": "kernel", "protocol": "duet", "duet": {"seed": seed}, "pair": {"spent_ms": spent}}
+        return {"measurement": told}
+
+    assert undeclared_differences(runs(duet(1, {"timed": 1.0}), duet(1, {"timed": 2.0})), []) == []
+    (complaint,) = undeclared_differences(runs(duet(1, {}), duet(2, {})), [])
+    assert complaint.startswith("measurement.duet.seed")

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from zlbench_core.campaign import Campaign, default_config, hints, load_campaign
+from zlbench_core.campaign import Campaign, Duet, default_config, hints, load_campaign
 from zlbench_core.errors import ConfigError, UnknownBackendError
 
 
@@ -125,3 +125,39 @@ def test_too_few_rounds_are_told_before_they_are_run():
     assert hints(load(ops=["mm"], rounds=6)) == []
     assert "at least 8" in hints(load(rounds=6, alpha=0.01))[0]
     assert hints(load(rounds=1, measure=False)) == []
+
+
+def test_the_duet_is_there_only_where_it_is_asked_for_and_something_is_timed():
+    assert load().duet is None
+    asked = {"protocol": "duet", "duet": {"superblocks": "8", "seed": 3}}
+    assert load(**asked).duet == Duet(
+        superblocks=8, block_ms=4.0, discard=4, warm_up=6, seed=3, patience=600.0
+    )
+    assert load(**asked, measure=False).duet is None
+    assert Campaign.from_json(load(**asked).to_json()) == load(**asked)
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"sides": {"a": {}, "b": None}}, "side b is null"),
+        ({"mode": "operator"}, "kernel or cudagraph is allowed"),
+        ({"direct_repeat": 3}, "direct_repeat 3"),
+        ({"backend": "ascend"}, "backend ascend"),
+    ],
+)
+def test_a_duet_that_cannot_be_is_refused_in_one_line(changes, words):
+    message = refusal(protocol="duet", **changes)
+    assert message.startswith("protocol 'duet' in config.yaml: ")
+    assert words in message
+
+
+def test_a_one_sided_campaign_that_measures_nothing_may_name_the_duet():
+    assert load(protocol="duet", measure=False, sides={"a": {}, "b": None}).duet is None
+
+
+@pytest.mark.parametrize(
+    "section", [{"superblocks": 1}, {"discard": 0}, {"block_ms": 0}, {"patience": -1}, {"coin": 1}]
+)
+def test_a_value_that_the_duet_does_not_know_is_refused(section):
+    assert "duet" in refusal(protocol="duet", duet=section)

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from zlbench_core.chain.collect import load_runs
-from zlbench_core.chain.judge import build_case, to_rounds
+from zlbench_core.chain.evidence import stored_rows
+from zlbench_core.chain.judge import build_case
 from zlbench_core.files import sha256_of, write_json
 
 AXIS = ["env:TRITON_F32_DEFAULT"]
@@ -50,7 +51,7 @@ class Runs:
                 "python": "3.11.7",
                 "torch": "2.13.0",
                 "triton": "3.6.0",
-                "variables": {},
+                "variables": {"TRITON_F32_DEFAULT": "ieee"} if side == "b" else {},
                 "precision": {"matmul_allow_tf32": False},
             },
             "status": "complete",
@@ -99,8 +100,9 @@ def test_two_comparable_sides_give_their_rounds(runs):
     runs.add("b", 1, 1.0)
     case = runs.case()
     assert case.refusals == ()
-    assert [row.size for row in to_rounds(case)] == ["[[16, 8]]", "[[8, 8]]"]
-    assert to_rounds(case)[0].log_ratios == pytest.approx((-0.6931,), abs=1e-3)
+    rows = [row.as_rounds("mm") for row in stored_rows(case, {})]
+    assert [row.size for row in rows] == ["[[16, 8]]", "[[8, 8]]"]
+    assert rows[0].log_ratios == pytest.approx((-0.6931,), abs=1e-3)
 
 
 def test_a_log_that_was_edited_is_refused(runs):

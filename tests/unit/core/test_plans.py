@@ -45,6 +45,8 @@ def changed_by(**changes) -> set[str]:
         ({"measure": False}, {"record", "round", "summary"}),
         ({"level": "comprehensive"}, {"record", "round", "summary"}),
         ({"timer": "direct"}, {"record", "round", "summary"}),
+        ({"protocol": "duet"}, {"round", "summary"}),
+        ({"duet": {"seed": 9}}, set()),  # protocol rounds tosses no coins
         ({"target": "cuda:80"}, {"preflight", "record", "round", "summary"}),
         (
             {"sides": {"a": {}, "b": {"env": {"TRITON_F32_DEFAULT": "tf32"}}}},

@@ -100,3 +100,37 @@ def test_a_test_that_is_not_there_failed_by_its_name(run_toy):
     _, status = run_toy("benchmark/test_toy.py::test_nothing", "-s")
     assert status.status == "failed"
     assert "test_nothing" in status.reason
+
+
+@pytest.mark.parametrize(
+    ("arguments", "reason"),
+    [
+        (["--bogus", "benchmark"], "unrecognized arguments: --bogus"),
+        (["-p", "no_such_plugin", "benchmark"], 'Error importing plugin "no_such_plugin"'),
+        (["-c", "nowhere.ini", "benchmark"], "nowhere.ini"),
+        (["benchmark/test_gone.py"], "file or directory not found: benchmark/test_gone.py"),
+        (["benchmark/test_toy.py::test_gone"], "not found: "),
+    ],
+)
+def test_a_usage_error_is_told_by_its_own_reason(run_toy, arguments, reason):
+    result, status = run_toy(*arguments)
+    assert status.status == "failed"
+    assert status.reason.startswith("pytest could not start: ")
+    assert reason in status.reason
+    assert not result.cut_off
+
+
+def test_a_conftest_that_does_not_import_is_named_with_its_error(run_toy, tmp_path):
+    (tmp_path / "conftest.py").write_text("import no_such_module\n")
+    _, status = run_toy("benchmark")
+    assert status.status == "failed"
+    assert "conftest.py" in status.reason
+    assert "ModuleNotFoundError: No module named 'no_such_module'" in status.reason
+
+
+def test_a_log_that_ends_inside_the_session_still_breaks_off(run_toy, tmp_path):
+    run_toy("-s", "benchmark")
+    log = tmp_path / "run.log"
+    log.write_bytes(b"ERROR: a line of the kernel's own\n" + log.read_bytes().rpartition(b"=====")[0][:-400])
+    status = operator_status(read_run(tmp_path), {})
+    assert status.reason.startswith("the log breaks off")

@@ -45,6 +45,7 @@ LOCKED = Failure("infrastructure", "database is locked")
         (GREEN, {"pytest_exit": 1}, "partial", "1 rows (torch.float16), then: pytest exited 1"),
         (replace(RED, rows=()), {"pytest_exit": 1}, "failed", "RuntimeError: boom"),
         (replace(EMPTY, pytest_summary=None), {"pytest_exit": 4}, "failed", "pytest could not start"),
+        (RunResult(cut_off=True), {"pytest_exit": 4}, "failed", "pytest could not start"),
         (
             RunResult(pytest_summary=PytestSummary()),
             {"pytest_exit": 5},
@@ -114,3 +115,11 @@ def test_the_suites_own_failed_line_is_the_last_resort_for_a_reason():
     failed = replace(RED, rows=(), failures=(event, Failure("test", "boom")))
     assert operator_status(failed, {}).reason == "boom"
     assert operator_status(replace(failed, failures=(event,)), {}).reason == event.message
+
+
+def test_a_compile_only_run_that_compiled_nothing_is_no_success() -> None:
+    identity = {"pytest_exit": 0, "ir": {"variants": 0, "stages": []}}
+    found = operator_status(RunResult(), identity, measured=False)
+    assert (found.status, found.reason) == ("no_data", "finished green without compiling a kernel")
+    compiled = operator_status(RunResult(), {**identity, "ir": {"variants": 2}}, measured=False)
+    assert compiled.status == "ok"

@@ -10,6 +10,8 @@ import pytest
 import torch
 import triton
 
+from zlbench_core.duet import announce
+from zlbench_core.duet.identify import RowIds
 from zlbench_core.errors import ConfigError
 from zlbench_core.suite import base
 from zlbench_core.suite import config as suite_config
@@ -140,7 +142,7 @@ def test_kernel_is_checked_before_anything_is_timed(
     assert timed == []
 
 
-@pytest.mark.parametrize("value", [0.0, -1.0, float("nan"), float("inf")])
+@pytest.mark.parametrize("value", [0.0, -1.0, float("inf")])
 def test_latency_that_is_no_measurement_fails_the_row(
     configure: Configure, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], value: float
 ) -> None:
@@ -154,6 +156,39 @@ def test_latency_that_is_no_measurement_fails_the_row(
         f"no measurement: the timer of mode kernel returned {value}",
     )
     assert "FAILED: Operator=rows dtype=torch.float32 err=<<<no measurement" in capsys.readouterr().out
+
+
+def test_a_row_that_a_partner_lost_fails_alone_and_the_next_row_is_timed(
+    configure: Configure, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    values = iter([float("nan"), 2.0])
+    config = configure(metrics=["latency"])
+    monkeypatch.setattr(triton.testing, "do_bench", lambda call, **asked: next(values))
+    with pytest.raises(pytest.fail.Exception, match="the row is lost"):
+        row_benchmark().run()
+    lost, timed = config.results["rows"]["details"][0]["result"]
+    assert (lost["latency"], lost["error_msg"]) == (None, "the row is lost; the log says why")
+    assert (timed["latency"], timed["error_msg"]) == (2.0, None)
+
+
+def test_a_wrong_result_is_announced_as_the_row_that_would_have_been_timed(
+    configure: Configure, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def key(call: Callable[[], Any]) -> str:
+        return RowIds().next("node", call).key
+
+    configure(metrics=["latency"])
+    told, timed = [], []
+    monkeypatch.setattr(announce, "_listeners", [lambda call, error: told.append((key(call), str(error)))])
+    monkeypatch.setattr(triton.testing, "do_bench", lambda call, **asked: timed.append(key(call)) or 2.0)
+    row_benchmark().run()
+    with pytest.raises(pytest.fail.Exception, match="wrong result"):
+        row_benchmark(lambda x, dim: torch.sum(x, dim) + (x.shape[1] == 8)).run()
+    first, second = timed[:2]
+    assert first != second
+    assert timed[2:] == [second]
+    assert [row for row, _ in told] == [first]
+    assert told[0][1].startswith("wrong result of rows")
 
 
 def test_failure_event_is_one_line(configure: Configure, capsys: pytest.CaptureFixture[str]) -> None:

@@ -64,6 +64,17 @@ def test_dot_tolerance_lets_tf32_pass_and_not_a_missing_block(terms: int) -> Non
         check_close("short", a[:, :-16] @ b[:-16], exact, torch.float32, allowed)
 
 
+@pytest.mark.parametrize(("terms", "seen"), [(2048, 0.00023), (4096, 0.00065)])
+def test_what_an_h200s_truncating_tensor_cores_are_off_by_passes_and_a_missing_term_does_not(
+    terms, seen
+) -> None:
+    allowed = tolerance(torch.float16, terms=terms, is_dot=True)
+    reference = torch.zeros(4, dtype=torch.float64)
+    check_close("mm", torch.full((4,), 2 * seen).half(), reference, torch.float16, allowed)
+    with pytest.raises(WrongResult):
+        check_close("mm", torch.full((4,), 0.1).half(), reference, torch.float16, allowed)
+
+
 def test_reference_is_computed_in_float64_and_leaves_integers_alone() -> None:
     assert reference_device("cpu") == "cpu"
     assert widened(torch.ones(2, dtype=torch.float16), "cpu").dtype == torch.float64

@@ -1,0 +1,110 @@
+"""Real runs of a campaign, and what becomes of them when one thing is another."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from zlbench_core.campaign import load_campaign
+from zlbench_core.chain import store
+from zlbench_core.files import sha256_of, write_json
+from zlbench_core.ir.fingerprint import VariantFacts
+from zlbench_core.ir.gate import gate
+from zlbench_core.ir.writer import ArchiveWriter
+
+DATA = Path(__file__).parents[2] / "data"
+REAL = DATA / "campaign-cpu" / "results"
+SIDES = {"a": {}, "b": {"env": {"TRITON_F32_DEFAULT": "ieee"}}}
+FACTS = VariantFacts(
+    kernel="mm_kernel",
+    arguments=("x",),
+    signature={"0": "*fp32"},
+    constexprs={},
+    attributes={},
+    launch={"num_warps": 4, "num_stages": 3, "num_ctas": 1, "maxnreg": None},
+    target={"backend": "cuda", "arch": 90, "warp_size": 32},
+    options={},
+    shared=0,
+)
+
+
+class RealRuns:
+    """A results folder whose runs are copies of two real ones. Paths are relative: the gate's are."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+
+    def real(self) -> RealRuns:
+        """The two runs and their gate as they are."""
+        shutil.copytree(REAL, self.root / "results")
+        return self
+
+    def folder(self, side: str, number: int = 1, op: str = "mm") -> Path:
+        return Path("results/cpu") / op / side / f"r{number}"
+
+    def identity(self, side: str, number: int = 1) -> dict:
+        return json.loads((self.folder(side, number) / "run_identity.json").read_text())
+
+    def write_identity(self, side: str, identity: dict, number: int = 1) -> None:
+        write_json(self.folder(side, number) / "run_identity.json", identity)
+
+    def add(self, op: str, side: str, number: int, ms: float, code: str, **changes) -> None:
+        """A copy of the real run of that side as round `number` of `op`, `ms` milliseconds per call."""
+        folder = self.folder(side, number, op)
+        shutil.copytree(REAL / "cpu" / "mm" / side / "r1", folder, dirs_exist_ok=True)
+        self._retime(folder, ms)
+        shutil.rmtree(folder / "ir")
+        writer = ArchiveWriter(folder)
+        writer.add(FACTS, {"ttir": code.encode(), "ttgir": code.encode()}, ())
+        writer.finish()
+        identity = json.loads((folder / "run_identity.json").read_text())
+        identity |= {
+            "op": op,
+            "round": number,
+            "started": f"{op} {side} {number}",
+            "test_node": f"test_{op}.py",
+        }
+        identity["digests"] = {name: sha256_of(folder / name) for name in identity["digests"]}
+        write_json(folder / "run_identity.json", {**identity, **changes})
+
+    def _retime(self, folder: Path, ms: float) -> None:
+        report = json.loads((folder / "result.json").read_text())
+        [entry] = report.values()
+        entry["details"][0]["result"][0]["latency"] = ms
+        (folder / "result.json").write_text(json.dumps(report))
+        log = (folder / "run.log").read_text().split("\n")
+        place = next(number for number, line in enumerate(log) if line.startswith("SUCCESS"))
+        log[place] = log[place].replace(log[place].split()[2], f"{ms:.6f}")
+        (folder / "run.log").write_text("\n".join(log))
+        call = json.loads((folder / "samples.jsonl").read_text())
+        call |= {"samples_ms": [ms], "value_ms": ms}
+        (folder / "samples.jsonl").write_text(json.dumps(call) + "\n")
+
+    def gate(self, op: str) -> Path:
+        path = Path("results/cpu") / op / "ir_gate.json"
+        gate(op, [self.folder("a", 1, op) / "ir"], [self.folder("b", 1, op) / "ir"], path)
+        return path
+
+    def folders(self) -> list[Path]:
+        return sorted(path.parent for path in Path("results").rglob("run_identity.json"))
+
+
+@pytest.fixture
+def real_runs(tmp_path, monkeypatch) -> RealRuns:
+    monkeypatch.chdir(tmp_path)
+    # What made the copies is not this campaign as it is now; that guard has tests of its own.
+    monkeypatch.setattr(store, "round_digest", lambda campaign, op: "a837c51f789e3d34")
+    return RealRuns(tmp_path)
+
+
+@pytest.fixture
+def make_campaign():
+    def make(**config):
+        return load_campaign(
+            {"backend": "cpu", "ops": ["mm"], "sides": SIDES, "dtypes": ["float32"], **config}
+        )
+
+    return make

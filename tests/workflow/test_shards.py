@@ -1,0 +1,83 @@
+"""The record step itself, with real benchmark processes on logical devices and no Snakemake around them."""
+
+from __future__ import annotations
+
+import shutil
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+import yaml
+
+from zlbench_core.autotune.pins import load_pins
+from zlbench_core.campaign import Campaign, load_campaign
+from zlbench_core.chain.record import publish_pins, record_shard
+
+from .conftest import REPOSITORY
+
+SHAPES = {"mm": {"shapes": [[1, 16, 16, 16], [1, 32, 16, 16]]}, "row_sum": {"shapes": [[4, 16], [4, 32]]}}
+
+
+@pytest.fixture
+def sweep(tmp_path, monkeypatch):
+    """Record an operator of the suite in `shards` processes at once and publish; returns the pins' folder."""
+    monkeypatch.setenv("ZL_LOCK_DIR", str(tmp_path / "locks"))
+    shutil.copy(REPOSITORY / "tests/data/autotune/faulty_suite.py", tmp_path / "test_faulty.py")
+    (tmp_path / "shapes.yaml").write_text(yaml.safe_dump(SHAPES))
+
+    def run(op: str, shards: int, level: str = "core") -> Path:
+        folder = tmp_path / f"{op}-{level}-{shards}"
+        campaign = make_campaign(tmp_path, op, shards, level)
+        folders = [folder / "record" / f"shard-{index}" for index in range(shards)]
+        with ThreadPoolExecutor(2) as pool:
+            done = [
+                pool.submit(record_shard, campaign, op, (index, shards), index, folders[index])
+                for index in range(shards)
+            ]
+        for future in done:
+            future.result()
+        publish_pins(campaign, op, folders, 0, folder / "pins")
+        return folder / "pins"
+
+    return run
+
+
+def make_campaign(suite: Path, op: str, shards: int, level: str) -> Campaign:
+    config = {
+        "backend": "cpu",
+        "ops": [op],
+        "op_files": {op: "faulty"},
+        "suite_dirs": [str(suite)],
+        "dtypes": ["float32"],
+        "level": level,
+        "shape_file": str(suite / "shapes.yaml"),
+        "sides": {"a": {}, "b": None},
+        "autotune": {"shards": shards},
+    }
+    return load_campaign(config)
+
+
+@pytest.mark.parametrize(("level", "shards", "keys"), [("core", 2, 8), ("comprehensive", 4, 14)])
+def test_the_merged_pins_cover_exactly_the_serial_sweeps_keys(sweep, level, shards, keys):
+    serial, merged = load_pins(sweep("several", 1, level)), load_pins(sweep("several", shards, level))
+    assert merged.meta["source_shards"] == [f"shard-{index}" for index in range(shards)]
+    assert {entry.id for entry in merged.entries} == {entry.id for entry in serial.entries}
+    assert len(merged.entries) == len(serial.entries) == keys
+    assert merged.meta["shapes_digest"] == serial.meta["shapes_digest"]
+    assert {entry.kernel for entry in merged.entries} == {"scale_kernel", "mm_kernel", "sum_kernel"}
+
+
+@pytest.mark.parametrize(
+    ("op", "reason", "keys"),
+    [
+        ("truncated", "shard-1/records.json cannot be read:", 4),
+        ("disagreeing", "shard-0 and shard-1 disagree on scale_kernel key [64,", 1),
+        ("holed", "hole in coverage: no shard walked item 2 of holed torch.float32", 4),
+    ],
+)
+def test_a_faulty_sweep_is_discarded_and_swept_serially(sweep, op, reason, keys):
+    folder = sweep(op, 2)
+    pins = load_pins(folder)
+    assert reason in pins.meta["discarded"]["reason"]
+    assert (pins.meta["source_shards"], len(pins.entries)) == (["serial"], keys)
+    assert all((folder.parent / "record" / f"shard-{index}" / "run.log").stat().st_size for index in (0, 1))

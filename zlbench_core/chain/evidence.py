@@ -1,0 +1,161 @@
+"""From the runs of one operator to what is stored of it: the rounds of its rows, and every raw sample."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from zlbench_core.chain.collect import Run, RunCalls, timed_calls
+from zlbench_core.chain.judge import OperatorCase, PairedRound
+from zlbench_core.errors import ReadError
+from zlbench_core.results.rows import Row
+from zlbench_core.results.samples import TimedCall
+from zlbench_core.verdicts import Superblock
+from zlbench_core.verdicts.rounds import round_span
+from zlbench_core.verdicts.stored import RowRound, StoredRow
+from zlbench_core.verdicts.superblock import ORDERS, superblock_log_ratio
+
+Calls = Mapping[str, RunCalls]  # by the run's label
+
+LATENCY, BASELINE, OTHER = "latency", "baseline", "other"
+
+
+def with_calls(case: OperatorCase, runs: Sequence[Run]) -> tuple[OperatorCase, dict[str, RunCalls]]:
+    """The timed calls of an operator's runs. Samples that cannot be read refuse the operator, by name."""
+    calls, refusals = {}, []
+    for run in runs:
+        try:
+            calls[run.label] = timed_calls(run)
+        except ReadError as error:
+            calls[run.label] = RunCalls()
+            refusals.append(f"samples: {run.label}: {error}")
+    return replace(case, refusals=(*case.refusals, *refusals)), calls
+
+
+def stored_rows(case: OperatorCase, calls: Calls) -> tuple[StoredRow, ...]:
+    """The rows that both sides measured: log(B/A) by round, none where a side has no measurement."""
+    rows, several = [], len({key[0] for key in case.pairs}) > 1
+    for (name, dtype, mode, size, occurrence), paired in sorted(case.pairs.items(), key=str):
+        by_round = {pair.round: _round(pair, calls) for pair in paired}
+        batch = min((_batch(pair, calls) for pair in paired), default=1)
+        rounds = tuple(by_round.get(number, RowRound()) for number in range(1, case.rounds + 1))
+        # One test may hold several operators, whose rows would else be one and the same.
+        said = f"{name} {mode or ''}".strip() if several else mode or ""
+        rows.append(StoredRow(dtype, said, size, occurrence, batch, rounds))
+    return tuple(rows)
+
+
+def sample_lines(run: Run, calls: RunCalls) -> Iterator[dict[str, Any]]:
+    """The lines of samples.parquet of one run: each timed call, and beneath it each block of a duet."""
+    rows = {row.key: row for row in run.result.rows}
+    roles = {
+        call.seq: (role, rows[key])
+        for key, found in calls.by_row.items()
+        for role, call in ((BASELINE, found.base), (LATENCY, found.measured))
+        if call is not None
+    }
+    for call in calls.calls:
+        role, row = roles.get(call.seq, (OTHER, None))
+        head = {**_run_head(run), **_row_head(row), "role": role, **_call_head(call)}
+        blocks = [block_samples(call, block) for block in call.blocks]
+        # Samples that lie in blocks are stored once: with their block.
+        tiled = call.samples_ms == tuple(value for block in blocks for value in block or ())
+        own = None if blocks and tiled else list(call.samples_ms)
+        yield {**head, "samples_ms": own, "extra": _extra(call.extra)}
+        yield from (_block_line(head, call, number) for number in range(len(blocks)))
+
+
+def _round(pair: PairedRound, calls: Calls) -> RowRound:
+    log_ratio = math.log(pair.b.latency / pair.a.latency)
+    return RowRound(log_ratio, _span(*_sides(pair, calls)), pair.a.latency, pair.b.latency)
+
+
+def _sides(pair: PairedRound, calls: Calls) -> tuple[TimedCall | None, TimedCall | None]:
+    known = [(pair.a_run, pair.a), (pair.b_run, pair.b)]
+    a, b = (calls[run.label].of(row.key) if run.label in calls else None for run, row in known)
+    return a, b
+
+
+def _batch(pair: PairedRound, calls: Calls) -> int:
+    return min(1 if call is None else call.batch for call in _sides(pair, calls))
+
+
+def _span(a: TimedCall | None, b: TimedCall | None) -> float | None:
+    """How far log(B/A) moved over the superblocks of a duet; None where there are none, or too few."""
+    if a is None or b is None or not (a.blocks and b.blocks):
+        return None
+    found: dict[int, dict[int, tuple[str, tuple[float, ...]]]] = {}
+    for side, call in (("A", a), ("B", b)):
+        for block in call.blocks:
+            if _is_int(block.get("superblock")) and _is_int(block.get("place")):
+                samples = block_samples(call, block) or ()
+                found.setdefault(block["superblock"], {})[block["place"]] = (side, samples)
+    numbers = range(max(found, default=-1) + 1)
+    return round_span([_log_ratio(found.get(n, {}), _is_void(a, n) or _is_void(b, n)) for n in numbers])
+
+
+def _log_ratio(blocks: Mapping[int, tuple[str, tuple[float, ...]]], void: bool) -> float | None:
+    """z of a superblock from its four blocks by place; None where one is missing or was disturbed."""
+    order = "".join(blocks[place][0] for place in sorted(blocks))
+    if void or sorted(blocks) != [0, 1, 2, 3] or order not in ORDERS:
+        return None
+    return superblock_log_ratio(Superblock(order, tuple(blocks[place][1] for place in range(4))))
+
+
+def _is_void(call: TimedCall, number: int) -> bool:
+    void = call.extra.get("void")
+    return isinstance(void, list) and number < len(void) and void[number] is not None
+
+
+def _run_head(run: Run) -> dict[str, Any]:
+    place = run.identity.get("order")
+    return {
+        "op": run.op,
+        "side": run.side,
+        "round": run.round,
+        "place": place if isinstance(place, int) else None,
+    }
+
+
+def _row_head(row: Row | None) -> dict[str, Any]:
+    if row is None:
+        return {}
+    names = ("dtype", "mode", "size", "occurrence")
+    return {"fg_op_name": row.op, **{name: getattr(row, name) for name in names}}
+
+
+def _call_head(call: TimedCall) -> dict[str, Any]:
+    names = ("node", "seq", "timer", "batch", "flush_l2", "value_ms", "fallback")
+    return {name: getattr(call, name) for name in names}
+
+
+def block_samples(call: TimedCall, block: Mapping[str, Any]) -> tuple[float, ...] | None:
+    """A block's samples are `count` of its call's, from `first` on; None for a block of another form."""
+    first, count = block.get("first"), block.get("count")
+    if not _is_int(first) or not _is_int(count) or not 0 <= first <= first + count <= len(call.samples_ms):
+        return None
+    return call.samples_ms[first : first + count]
+
+
+def _block_line(head: Mapping[str, Any], call: TimedCall, number: int) -> dict[str, Any]:
+    """One block of a duet. What no column has, or is of another form than its column, stays in `extra`."""
+    block = call.blocks[number]
+    rest = dict(block)
+    superblock = rest.pop("superblock") if _is_int(rest.get("superblock")) else None
+    place = rest.pop("place") if _is_int(rest.get("place")) else number
+    samples, orders = block_samples(call, block), call.extra.get("order")
+    known = isinstance(orders, list) and superblock is not None and superblock < len(orders)
+    columns = {"superblock": superblock, "order": str(orders[superblock]) if known else None, "block": place}
+    told = None if samples is None else list(samples)
+    return {**head, **columns, "value_ms": None, "samples_ms": told, "extra": _extra(rest)}
+
+
+def _is_int(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def _extra(rest: Mapping[str, Any]) -> str | None:
+    return json.dumps(rest, sort_keys=True) if rest else None

@@ -1,0 +1,98 @@
+"""What is stored of a campaign: the one thing that its verdicts are computed from."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from zlbench_core.campaign import Campaign
+from zlbench_core.chain.collect import Run, RunCalls
+from zlbench_core.chain.evidence import stored_rows, with_calls
+from zlbench_core.chain.judge import OperatorCase, build_case, one_sided_case
+from zlbench_core.errors import ArchiveError
+from zlbench_core.files import read_object
+from zlbench_core.plans import campaign_looks, family_size, round_digest
+from zlbench_core.schemas import check
+from zlbench_core.verdicts import fixed_looks
+from zlbench_core.verdicts.stored import SEED, StoredCampaign, StoredOperator
+
+Runs = Mapping[str, list[Run]]
+Gates = Mapping[str, dict[str, Any]]
+OnCalls = Callable[[Run, RunCalls], None]
+
+
+def store_campaign(
+    campaign: Campaign, runs: Runs, gates: Gates, family: int, on_calls: OnCalls | None = None
+) -> tuple[StoredCampaign, dict[str, OperatorCase]]:
+    """The store and each operator's case. `family`: how many operators will be judged (plans.family_size).
+
+    `on_calls` is handed the raw samples of each run, one operator at a time: all of them would not fit.
+    """
+    cases, operators = {}, []
+    for op in campaign.ops:
+        case, calls = with_calls(_case(campaign, op, runs.get(op, []), gates.get(op)), runs.get(op, []))
+        for run in runs.get(op, []) if on_calls else ():
+            on_calls(run, calls[run.label])
+        cases[op] = case
+        if campaign.is_ab or case.refusals or case.hazards:
+            operators.append(_operator(campaign, case, gates.get(op) or {}, family, calls))
+    stored = StoredCampaign(
+        alpha=campaign.alpha,
+        delta=campaign.delta,
+        policy=campaign.policy,
+        stopping=campaign.stopping,
+        seed=SEED,
+        measured=campaign.measure,
+        released=campaign.allow_caliber_mismatch,
+        declared_axis=tuple(campaign.declared_axis()),
+        sides=campaign.side_names,
+        operators=tuple(operators),
+    )
+    return stored, cases
+
+
+def read_gates(paths: Sequence[Path]) -> dict[str, dict[str, Any]]:
+    """The gates by operator. Raises ArchiveError, one line, for one that holds no verdict."""
+    gates = {path.parent.name: read_object(path, ArchiveError, what="gate") for path in paths}
+    for path in paths:
+        check(gates[path.parent.name], "ir_gate", str(path), ArchiveError)
+    return gates
+
+
+def family_of(gates: Gates) -> int:
+    return family_size(gate["verdict"] for gate in gates.values())
+
+
+def is_timed(campaign: Campaign, op: str, verdict: str | None) -> bool:
+    """Whether an operator's rounds are evidence: one round of unchanged code that nobody asked for is none."""
+    return verdict != "identical" or campaign.allow_no_diff or campaign.placebo.wants(op)
+
+
+def _case(campaign: Campaign, op: str, runs: Sequence[Run], gate: dict[str, Any] | None) -> OperatorCase:
+    axis, plan = campaign.declared_axis(), round_digest(campaign, op)
+    if not campaign.is_ab:
+        return one_sided_case(op, runs, axis, plan)
+    return build_case(op, runs, gate, axis, campaign.measure, plan)
+
+
+def _operator(
+    campaign: Campaign,
+    case: OperatorCase,
+    gate: Mapping[str, Any],
+    family: int,
+    calls: Mapping[str, RunCalls],
+) -> StoredOperator:
+    verdict = gate.get("verdict")
+    placebo = verdict == "identical" and not campaign.allow_no_diff and campaign.placebo.wants(case.op)
+    looks = campaign_looks(campaign, family)
+    return StoredOperator(
+        case.op,
+        ir=verdict if verdict in ("identical", "different") else None,
+        first_stage=gate.get("first_stage"),
+        looks=fixed_looks(campaign.placebo.rounds, campaign.alpha) if placebo else looks,
+        refusals=case.refusals,
+        exclusions=case.exclusions,
+        hazards=case.hazards,
+        rows=stored_rows(case, calls) if is_timed(campaign, case.op, verdict) else (),
+    )

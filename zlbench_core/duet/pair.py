@@ -1,0 +1,104 @@
+"""Both processes of a round at once: started, watched, and ended together where one of them ends the pair."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any
+
+from zlbench_core.campaign import Duet
+from zlbench_core.devices import Lease
+from zlbench_core.duet.coins import SIDES, Coins
+from zlbench_core.duet.conductor import Conductor
+from zlbench_core.duet.coordinator import Coordinator
+from zlbench_core.identity import load_identity, update_identity
+from zlbench_core.runner import GRACE_SECONDS, RunRequest, run_benchmark
+
+
+class SideThread(threading.Thread):
+    """Runs one side's benchmark process and says when it has started and when it has ended."""
+
+    def __init__(self, request: RunRequest, lease: Lease, on_end: Callable[[str], None]) -> None:
+        super().__init__(name=f"duet side {request.side.name}")
+        self.request, self._lease, self._on_end = request, lease, on_end
+        self.error: BaseException | None = None
+        self._end_process: Callable[[], None] | None = None
+        self._launched = threading.Event()
+
+    def run(self) -> None:
+        try:
+            run_benchmark(self.request, self._lease, self._note_start)
+        except BaseException as error:  # raised again in the job's own thread
+            self.error = error
+        finally:
+            self._launched.set()
+            self._on_end(self.request.side.name)
+
+    def wait_for_start(self) -> None:
+        self._launched.wait()
+
+    def end_process(self) -> None:
+        """End the process and whatever it started; nothing happens where it has not started."""
+        if self._end_process is not None:
+            self._end_process()
+
+    def _note_start(self, end: Callable[[], None]) -> None:
+        self._end_process = end
+        self._launched.set()
+
+
+def replay_pair(requests: Mapping[str, RunRequest], lease: Lease, settings: Duet) -> tuple[str, ...]:
+    """Run one duet. Returns the sides in the order in which they were launched and loaded.
+
+    Where a side dies or hangs, both identities are failed and name it. Raises what the runner itself raises.
+    """
+    one = requests[SIDES[0]]
+    conductor = Conductor(settings, Coins(settings.seed, one.op, one.round or 0))
+    with Coordinator(conductor, settings.patience) as coordinator:
+        threads = {
+            name: SideThread(replace(request, duet_socket=coordinator.path), lease, coordinator.ended)
+            for name, request in requests.items()
+        }
+        try:
+            for name in conductor.order:
+                threads[name].start()
+                threads[name].wait_for_start()
+            coordinator.run()
+            _let_end(threads, conductor)
+        finally:
+            _end_all(threads)
+    for thread in threads.values():
+        if thread.error is not None:
+            raise thread.error
+    if conductor.failure is not None:
+        _fail_both(requests, conductor)
+    return conductor.order
+
+
+def _let_end(threads: Mapping[str, SideThread], conductor: Conductor) -> None:
+    """A side that goes on well may take its time. Once the pair has failed, the partner has a moment to end
+    orderly; a culprit that still lives hangs, and is ended at once."""
+    if conductor.culprit is not None:
+        threads[conductor.culprit].end_process()
+    patience = None if conductor.failure is None else GRACE_SECONDS
+    for thread in threads.values():
+        thread.join(patience)
+
+
+def _end_all(threads: Mapping[str, SideThread]) -> None:
+    """Whatever happened: no process of this round is left, nor a child of one."""
+    for thread in threads.values():
+        thread.end_process()
+    for thread in threads.values():
+        if thread.ident is not None:
+            thread.join()
+
+
+def _fail_both(requests: Mapping[str, RunRequest], conductor: Conductor) -> None:
+    culprit: dict[str, Any] = load_identity(requests[conductor.culprit].out_dir)
+    how = f" ({culprit['failure']})" if culprit.get("failure") else ""
+    reason = f"duet: {conductor.failure}{how}"
+    print(f"DUET_FAILED op={culprit['op']} round={culprit['round']}: {reason}", flush=True)
+    for request in requests.values():
+        update_identity(request.out_dir, status="failed", failure=reason)

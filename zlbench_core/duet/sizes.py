@@ -1,0 +1,51 @@
+"""How much is launched: decided once per row, for both sides alike, from the slower side's estimate."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from zlbench_core.campaign import Duet
+from zlbench_core.duet.messages import DIRECT
+
+# On an H200 an event-timed single launch below about 20 us is noise (STATISTICS.md section 7).
+SHORT_MS = 0.020
+# What one sample of short launches should last. Its estimate holds the launch's overhead, so that a graph of a
+# 2 us kernel lasts a tenth of it: 25 us, where a clock step of 32 ns is 0.1% of a sample.
+SAMPLE_MS = 0.25
+MAX_LAUNCHES = 1000
+MIN_SAMPLES, MAX_SAMPLES = 3, 200
+# A row is not worth more: 12 superblocks of a 50 ms kernel would last 17 s. Few superblocks are kept all the same.
+ROW_BUDGET_MS = 4000.0
+FEWEST_SUPERBLOCKS = 4
+
+
+@dataclass(frozen=True)
+class Block:
+    """`count` samples that are kept, after `discard` that are not."""
+
+    discard: int
+    count: int
+
+
+def launches_per_sample(way: str, estimate_ms: float) -> int:
+    """Launches in one graph, or in one batch of direct launches; 1 where a launch is long enough by itself."""
+    if way == DIRECT and estimate_ms >= SHORT_MS:
+        return 1
+    if estimate_ms <= 0:
+        return MAX_LAUNCHES
+    return min(MAX_LAUNCHES, max(1, math.ceil(SAMPLE_MS / estimate_ms)))
+
+
+def block_of(settings: Duet, sample_ms: float) -> Block:
+    """The block that lasts `block_ms` where a sample takes `sample_ms`."""
+    fitting = round(settings.block_ms / sample_ms) if sample_ms > 0 else MAX_SAMPLES
+    return Block(settings.discard, min(MAX_SAMPLES, max(MIN_SAMPLES, fitting)))
+
+
+def superblocks_of(settings: Duet, block: Block, sample_ms: float) -> int:
+    """Those that were asked for, or fewer where launches are so long that they would cost more than the budget."""
+    superblock_ms = 4 * (block.discard + block.count) * sample_ms
+    if superblock_ms <= 0:
+        return settings.superblocks
+    return min(settings.superblocks, max(FEWEST_SUPERBLOCKS, int(ROW_BUDGET_MS / superblock_ms)))

@@ -1,0 +1,169 @@
+"""Each verdict in plain sentences, for somebody who was not there. docs/verdicts.md gives the rules behind them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from zlbench_core.report.words import change, count, interval, percent, probability, ratio
+
+Operator = dict[str, Any]
+Found = dict[str, Any]
+
+MEANINGS = {
+    "FASTER": "B is faster than A, by more than the margin.",
+    "SLOWER": "B is slower than A, by more than the margin.",
+    "SAME": "Whatever the difference is, it is smaller than the margin.",
+    "UNDECIDED": "The rounds do not tell. This is the lack of a finding; it is not SAME.",
+    "NO CODE CHANGE": "Both sides compiled to the same code, so there is nothing to time.",
+    "REFUSED": "The two sides were not measured alike, or not measured at all; no number is shown.",
+    "VOID": "Identical code was found to differ too often; nothing of this campaign may be quoted.",
+}
+_ADJUSTMENT = {"gate": "Holm, no false claim anywhere", "survey": "Benjamini-Hochberg, few false claims"}
+
+
+def explain(operator: Operator, found: Found, gate: dict[str, Any] | None) -> list[str]:
+    """Three paragraphs: what the verdict says, what it rests on, what would change it.
+
+    Those of REFUSED, VOID and NO CODE CHANGE hold no measured number.
+    """
+    verdict = operator["verdict"]
+    *grounds, change_it = _EXPLAIN[verdict](operator, found, gate or {})
+    return [MEANINGS[verdict], " ".join(grounds), f"What would change it: {change_it}"]
+
+
+def _claim(operator: Operator, found: Found, _: Any) -> Iterator[str]:
+    evidence = operator["evidence"]
+    faster = operator["verdict"] == "FASTER"
+    limit = ratio(1 / (1 + evidence["delta"]) if faster else 1 + evidence["delta"])
+    yield from _estimate(evidence, found)
+    yield (
+        f"That interval lies wholly {'below' if faster else 'above'} {limit}, which is 1 and the margin of "
+        f"{percent(evidence['delta'])}."
+    )
+    yield _chance(operator, found)
+    yield from _dissent(operator)
+    yield (
+        "a larger declared margin, or new rounds that disagree. It holds for this pair of "
+        "builds on this device, and says nothing of others."
+    )
+
+
+def _same(operator: Operator, found: Found, _: Any) -> Iterator[str]:
+    evidence = operator["evidence"]
+    yield from _estimate(evidence, found)
+    low, high = 1 / (1 + evidence["delta"]), 1 + evidence["delta"]
+    yield (
+        f"The interval of the equivalence test, {interval(evidence['ratio_same_ci'])}, lies wholly inside the "
+        f"margin of {percent(evidence['delta'])} ({interval((low, high))})."
+    )
+    if operator["detail"]:
+        yield f"Also found: {operator['detail']}. A difference can be real and still too small to matter."
+    yield from _dissent(operator)
+    yield "a larger difference. More rounds only narrow the interval."
+
+
+def _undecided(operator: Operator, found: Found, _: Any) -> Iterator[str]:
+    evidence = operator["evidence"]
+    if evidence is None:
+        detail = operator["detail"] or "nothing was measured on both sides"
+        yield f"{detail[0].upper()}{detail[1:]}."
+        yield "rounds that measure both sides, on a device (measure: true)."
+        return
+    yield from _estimate(evidence, found)
+    low, high = 1 / (1 + evidence["delta"]), 1 + evidence["delta"]
+    yield (
+        f"To be FASTER or SLOWER the interval must lie wholly outside the margin of {percent(evidence['delta'])} "
+        f"({interval((low, high))}) with p at most {found['alpha']:g}; to be SAME, wholly inside. It is neither."
+    )
+    yield _chance(operator, found)
+    if operator["detail"]:
+        yield f"In short: {operator['detail']}."
+    yield from _dissent(operator)
+    yield _what_decides(operator)
+
+
+def _what_decides(operator: Operator) -> str:
+    if operator["evidence"]["drift"]:
+        return "a quieter machine. The sides drifted apart while they were measured."
+    if operator["rounds_needed"]:
+        return f"about {count(operator['rounds_needed'], 'round')} of this noise, or less noise."
+    return (
+        "less noise. No number of rounds is promised: the estimate sits on the margin, or "
+        "the rows are too noisy."
+    )
+
+
+def _no_code_change(operator: Operator, _: Found, gate: dict[str, Any]) -> Iterator[str]:
+    counts = gate.get("counts") or {}
+    if counts:
+        yield (
+            f"{count(counts['compared'], 'kernel variant')} compared at every stage down to the device binary, "
+            "locations left aside; none differs."
+        )
+    if operator["placebo"] is not None:
+        yield "It was measured all the same, as a placebo: a check on the method, no finding about the change."
+    else:
+        yield "One round was run to see the code; its times are noise, and are not shown."
+    yield (
+        "a change that reaches these kernels. `ir_gate.allow_no_diff: true` measures equal code as a placebo."
+    )
+
+
+def _refused(operator: Operator, _: Found, __: Any) -> Iterator[str]:
+    yield (
+        "Each reason below names what differed or failed. A number from such sides would look exactly like a "
+        "valid one, and mean something else."
+    )
+    yield (
+        "mend what the reasons name and run the same command again; only what is affected "
+        "runs anew. `allow_caliber_mismatch: true` shows the numbers, each of them marked."
+    )
+
+
+def _void(operator: Operator, found: Found, _: Any) -> Iterator[str]:
+    placebos = found["placebos"]
+    yield (
+        f"{placebos['claims']} of {placebos['usable']} operators with identical code would have been claimed to "
+        f"differ; at most {placebos['allowed']} may. So the measurement, not the code, makes the differences."
+    )
+    yield "find what disturbs the device, and measure again."
+
+
+_EXPLAIN: dict[str, Callable[[Operator, Found, dict[str, Any]], Iterator[str]]] = {
+    "FASTER": _claim,
+    "SLOWER": _claim,
+    "SAME": _same,
+    "UNDECIDED": _undecided,
+    "NO CODE CHANGE": _no_code_change,
+    "REFUSED": _refused,
+    "VOID": _void,
+}
+
+
+def _estimate(evidence: dict[str, Any], found: Found) -> Iterator[str]:
+    rounds = f"{evidence['rounds']} of {count(evidence['rounds_run'], 'round')} that were run"
+    yield f"{rounds} count; a round is a fresh process of each side on one device."
+    if evidence["ratio"] is None:
+        yield "No ratio could be estimated from them."
+        return
+    told = f"B took {ratio(evidence['ratio'])} times A's latency ({change(evidence['ratio'])})"
+    level = percent(1 - found["alpha"])
+    yield f"Over all rows {told}; the {level} interval is {interval(evidence['ratio_ci'])}."
+
+
+def _chance(operator: Operator, found: Found) -> str:
+    own, adjusted = operator["evidence"]["p"], operator["adjusted_p"]
+    text = f"If A and B were the same, rounds that agree this well would turn up with p = {probability(own)}"
+    if found["family"] > 1 and adjusted is not None:
+        text += (
+            f"; adjusted for {found['family']} operators ({_ADJUSTMENT[found['policy']]}) "
+            f"p = {probability(adjusted)}"
+        )
+    return f"{text}. A claim needs p at most {found['alpha']:g}."
+
+
+def _dissent(operator: Operator) -> Iterator[str]:
+    if operator["dissent"]:
+        told = ", ".join(f"{count(amount, 'row')} {claim}" for claim, amount in operator["dissent"].items())
+        yield f"Not all rows agree: {told}. A mean over rows can hide that; see the rows below."

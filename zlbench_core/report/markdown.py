@@ -1,0 +1,122 @@
+"""summary.md: the verdicts as Markdown, fit for a comment on a pull request."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from zlbench_core.chain.show import verdict_lines
+from zlbench_core.report.operators import RELEASED, single_views
+from zlbench_core.report.source import SILENT, Results
+from zlbench_core.report.words import count, interval, ratio, sides_text
+from zlbench_core.results.text import printable, shortened
+
+MAX_LINES = 50  # a comment on GitHub takes 65,536 characters
+MAX_CELL = 240
+_LOUDEST = ("VOID", "REFUSED", "SLOWER", "FASTER", "UNDECIDED", "SAME", "NO CODE CHANGE")
+_SPECIAL = re.compile(r"([\\`*_{}\[\]()#+!|~$-])")
+
+
+def escaped(text: str) -> str:
+    """`text` as Markdown that shows it literally on one line: no table cell ends, no link, tag or mention begins."""
+    text = (
+        shortened(printable(text), MAX_CELL).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    )
+    text = _SPECIAL.sub(r"\\\1", text)
+    return text.replace("@", "@&#8203;").replace("://", ":&#8203;//").replace("www.", "www&#8203;.")
+
+
+def markdown(results: Results) -> str:
+    """The loudest verdicts first, at most 50; refusals with their reasons folded below."""
+    lines = [*_head(results), "", *(_verdicts(results) if results.is_ab else _statuses(results))]
+    return "\n".join(lines) + "\n"
+
+
+def _head(results: Results) -> Iterator[str]:
+    yield "### zlbench" + (
+        ": is B faster than A?" if results.is_ab else f": operators on {results.config['backend']}"
+    )
+    yield ""
+    for line in results.stale:
+        yield f"**STALE**: {escaped(line)}\n"
+    if results.found["void"] if results.is_ab else None:
+        yield f"**VOID**: {escaped(results.found['void'])}\n"
+    for name, told in sides_text(results.config, results.receipt["declared_axis"]).items():
+        yield f"- {name.upper()}: {escaped(told)}"
+    yield f"- measured on {escaped(', '.join(results.devices) or 'no device')}"
+    if results.interpreted:
+        yield "- times are Triton's interpreter's on the CPU; they say nothing about a GPU"
+
+
+def _verdicts(results: Results) -> Iterator[str]:
+    lines = list(zip(results.operators, verdict_lines(results.found), strict=True))
+    lines.sort(key=lambda pair: _LOUDEST.index(pair[0]["verdict"]))
+    yield " · ".join(f"{name} {number}" for name, number in results.found["counts"].items() if number)
+    yield ""
+    yield from _table(
+        (
+            "operator",
+            "verdict",
+            "ratio B/A",
+            f"{100 * (1 - results.found['alpha']):g}% interval",
+            "rounds",
+            "why",
+        ),
+        [_verdict_cells(results, *pair) for pair in lines],
+    )
+    refused = [(one["op"], line) for one, _ in lines for line in (*one["refusals"], *one["exclusions"])]
+    yield from _folded("refused or left out", refused)
+
+
+def _verdict_cells(results: Results, operator: Mapping[str, Any], line: Mapping[str, Any]) -> tuple[str, ...]:
+    evidence = {} if operator["verdict"] in SILENT else operator["evidence"] or {}
+    mark = RELEASED if results.released(operator) else ""
+    known = evidence.get("ratio")
+    bounds = evidence.get("ratio_ci")
+    return (
+        escaped(operator["op"]),
+        f"**{operator['verdict']}**",
+        ratio(known) + mark if known else "–",
+        interval(bounds) + mark if bounds else "–",
+        str(evidence.get("rounds", "–")),
+        escaped(line["reason"]),
+    )
+
+
+def _statuses(results: Results) -> Iterator[str]:
+    views = sorted(single_views(results), key=lambda view: view["status"] == "ok")
+    yield from _table(
+        ("operator", "status", "speedup over torch", "rows", "why"),
+        [
+            (
+                escaped(view["op"]),
+                view["status"],
+                view["speedup"],
+                str(view["count"]),
+                escaped(view["reason"]),
+            )
+            for view in views
+        ],
+    )
+
+
+def _table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:
+    yield _row(heads)
+    yield _row(["---"] * len(heads))
+    yield from map(_row, rows[:MAX_LINES])
+    if len(rows) > MAX_LINES:
+        yield f"\n{count(len(rows) - MAX_LINES, 'further operator')}: see report.html"
+
+
+def _row(cells: Sequence[str]) -> str:
+    return f"| {' | '.join(cells)} |"
+
+
+def _folded(title: str, pairs: Sequence[tuple[str, str]]) -> Iterator[str]:
+    if pairs:
+        yield f"\n<details><summary>{len(pairs)} {title}</summary>\n"
+        yield from (f"- {escaped(op)}: {escaped(line)}" for op, line in pairs[:MAX_LINES])
+        if len(pairs) > MAX_LINES:
+            yield f"- and {len(pairs) - MAX_LINES} more in report.html"
+        yield "\n</details>"
