@@ -32,7 +32,7 @@ import yaml
 
 ROOT = Path(__file__).resolve().parents[1]
 SAME_CODE = {"TRITON_DISABLE_LINE_INFO": "1"}
-LOOPS = {"0": "2000", "0.5": "2010", "1": "2020"}
+LOOPS = {"0": 2000, "0.5": 2010, "1": 2020}
 GEMS_OPS = ["mm", "softmax"]
 
 
@@ -46,10 +46,10 @@ class Bench:
         last = self.devices[-1]
         found = {"gems": (self.devices[0], self.gems())}
         for percent in LOOPS:
-            found[f"spin-{percent}"] = (last, self.spin({"SPINS": LOOPS[percent]}, "duet", 6))
-        found["drift"] = (last, self.spin({"SPINS": "2000", "SPIN_DRIFT": "4"}, "duet", 6))
+            found[f"spin-{percent}"] = (last, self.spin(LOOPS[percent], "duet", 6))
+        found["drift"] = (last, self.spin(LOOPS["0"], "duet", 6, {"SPIN_DRIFT": "4"}))
         for percent in LOOPS:
-            found[f"own-{percent}"] = (last, self.spin({"SPINS": LOOPS[percent]}, "rounds", 1))
+            found[f"own-{percent}"] = (last, self.spin(LOOPS[percent], "rounds", 1))
         return found
 
     def common(self) -> dict[str, Any]:
@@ -69,15 +69,18 @@ class Bench:
         gems = {"provider": "flaggems", "flaggems_dir": str(self.flaggems)}
         return config | gems | {"dtypes": ["float16", "bfloat16"]}
 
-    def spin(self, b: dict[str, str], protocol: str, rounds: int) -> dict[str, Any]:
-        sides = {"a": {"env": {"SPINS": "2000"}}, "b": {"env": b | SAME_CODE}}
-        suite = {"ops": ["spin"], "suite_dirs": [str(ROOT / "benchmarks/injected")], "dtypes": ["float32"]}
-        config = self.common() | suite | {"sides": sides, "autotune": {"mode": "off"}}
+    def spin(
+        self, loops: int, protocol: str, rounds: int, more: dict[str, str] | None = None
+    ) -> dict[str, Any]:
+        config = self.common() | {"ops": ["spin"], "suite_dirs": [str(ROOT / "benchmarks/injected")]}
+        config |= {"dtypes": ["float32"], "autotune": {"mode": "off"}, "protocol": protocol, "rounds": rounds}
+        shorter = 1 if self.flaggems else 100  # the interpreter is slow
         if self.flaggems is None:
             shapes = self.out / "shapes.yaml"
             shapes.write_text(yaml.safe_dump({"spin": {"shapes": [[256], [512]]}}))
-            config |= {"shape_file": str(shapes)}
-        return config | {"protocol": protocol, "rounds": rounds}
+            config |= {"shape_file": str(shapes), "duet": {"superblocks": 3, "warm_up": 1}}
+        a, b = ({"SPINS": str(number // shorter)} for number in (LOOPS["0"], loops))
+        return config | {"sides": {"a": {"env": a}, "b": {"env": b | SAME_CODE | (more or {})}}}
 
     def run(self, name: str, device: int, config: dict[str, Any]) -> None:
         folder = self.out / name
