@@ -14,7 +14,18 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 from fake_clock import NOISES, Noise, duet, replays
-from simulated_rules import ALPHA, RULES, Suites, Tally, peer_tallies, rule_tallies, suites, verdict_counts
+from simulated_rules import (
+    ALPHA,
+    RULES,
+    Suites,
+    Tally,
+    drifting,
+    peer_tallies,
+    placebo_alarms,
+    rule_tallies,
+    suites,
+    verdict_counts,
+)
 
 from zlbench_core.verdicts import Verdict
 
@@ -28,6 +39,9 @@ SUITES = (
     ("gate", (0.01,) * 3 + (0.0,) * 7),
     ("survey", (0.01,) * 5 + (0.0,) * 15),
 )
+DRIFTS = (0.01, 0.05)
+PLACEBOS = 10
+BIASES = (0.0, 0.01, 0.02)
 Table = dict[tuple[str, float], dict[str, Tally]]
 
 
@@ -97,6 +111,36 @@ def report_suites(campaigns: int, noise: Noise, rng: np.random.Generator) -> boo
     return breached
 
 
+def report_drift(plain: dict[tuple[str, float], np.ndarray]) -> bool:
+    """Print the verdicts of A/A rounds in which side B alone drifts. True when it was claimed to be a difference."""
+    print("\nA/A in whole replays, side B alone drifting over the rounds: % of verdicts under 6-then-12")
+    print("| noise | drift in 6 rounds | FASTER | SLOWER | SAME | UNDECIDED | rounds |\n" + "|---" * 7 + "|")
+    breached = False
+    for noise in NOISES:
+        for by in DRIFTS:
+            counts, spent = verdict_counts(drifting(plain[noise.name, 0.0], by))
+            total = sum(counts.values())
+            shares = " | ".join(f"{100 * count / total:.1f}" for count in counts.values())
+            print(f"| {noise.name} | {100 * by:g}% | {shares} | {spent:.1f} |")
+            breached |= Tally(total, counts[Verdict.FASTER] + counts[Verdict.SLOWER]).breach
+    return breached
+
+
+def report_placebos(campaigns: int, rng: np.random.Generator) -> bool:
+    """Print how often the placebos void a campaign. True when a fair one is voided more often than promised."""
+    print(
+        f"\nPlacebos in whole replays, {PLACEBOS} operators of equal code, 6 rounds, {campaigns} campaigns: % VOID"
+    )
+    print("| noise | " + " | ".join(f"side B off by {100 * bias:g}%" for bias in BIASES) + " |")
+    print("|---" * (len(BIASES) + 1) + "|")
+    breached = False
+    for noise in NOISES:
+        tallies = [placebo_alarms(noise, bias, PLACEBOS, campaigns, rng) for bias in BIASES]
+        print(f"| {noise.name} | " + " | ".join(f"{tally.percent:.2f}" for tally in tallies) + " |")
+        breached |= any(tally.breach for tally in tallies)
+    return breached
+
+
 def _suite_cells(result: Suites) -> str:
     power = "" if result.power is None else f"{100 * result.power:.1f}%"
     shares = f"{result.false_any.percent:.2f}% | {100 * result.false_share:.2f}%"
@@ -123,6 +167,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         report_verdicts("Duet", duets),
         report_verdicts("Whole replays", plain),
         report_suites(count, NOISES[-1], rng),
+        report_drift(plain),
+        report_placebos(count, rng),
     ]
     report_rules("Other tools", {(n.name, e): peer_tallies(n, e, asked.peers, rng) for n, e in CELLS})
     print("\nA BOUND WAS BROKEN" if any(breaches) else f"\nno bound was broken ({len(RULES)} rules)")

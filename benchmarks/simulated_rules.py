@@ -18,8 +18,10 @@ from zlbench_core.verdicts import (
     Verdict,
     decide_campaign,
     decide_operator,
+    fixed_looks,
     plan_looks,
 )
+from zlbench_core.verdicts.placebo import PLACEBO_LEVEL
 from zlbench_core.verdicts.signflip import sign_flip_p
 from zlbench_core.verdicts.stopping import anytime_p
 
@@ -150,6 +152,32 @@ def suites(
         float(true.sum() / (campaigns * changes)) if changes else None,
         rounds / (campaigns * len(truth)),
     )
+
+
+def drifting(y: np.ndarray, by: float) -> np.ndarray:
+    """The same rounds, of which side B alone drifts: by `by` (a log ratio) over the first six of them, and on."""
+    return y + by * np.arange(y.shape[1]) / 5
+
+
+def placebo_alarms(
+    noise: Noise, bias: float, placebos: int, campaigns: int, rng: np.random.Generator
+) -> Tally:
+    """How often a campaign is VOID: `placebos` operators of equal code, six rounds each, side B off by `bias`.
+
+    The alarm is bound to the placebo level where there is no bias.
+    """
+    looks = fixed_looks(6, ALPHA)
+    y = replays(noise, np.full((campaigns, placebos), bias), 6, rng)
+    void = 0
+    for campaign in y:
+        operators = [
+            decide_operator(
+                f"op{k}", [as_row(f"op{k}", rounds, 6)], alpha=ALPHA, ir="identical", refusals=[], looks=looks
+            )
+            for k, rounds in enumerate(campaign)
+        ]
+        void += decide_campaign(operators).void is not None
+    return Tally(campaigns, void, PLACEBO_LEVEL if bias == 0 else None)
 
 
 def peer_tallies(noise: Noise, effect: float, trials: int, rng: np.random.Generator) -> dict[str, Tally]:

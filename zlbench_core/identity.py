@@ -97,3 +97,5 @@ def _check_types(identity: Mapping[str, Any], path: Path) -> None:
             raise IdentityError(
                 f"unreadable identity {path}: {name} is {type(value).__name__}; {kind.__name__} is expected"
             )
+    if not all(isinstance(axis, str) for axis in identity.get("declared") or ()):
+        raise IdentityError(f"unreadable identity {path}: declared holds more than texts; str is expected")

@@ -33,6 +33,7 @@ _READERS += (
     "chain/collect.py",
     "chain/failures.py",
     "chain/evidence.py",
+    "chain/guards.py",
     "chain/look.py",
     "chain/mend.py",
     "chain/recompute.py",

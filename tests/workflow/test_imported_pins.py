@@ -1,4 +1,4 @@
-"""Pins that travel: recorded in one campaign, exported, imported, and replayed by another on more shapes."""
+"""Pins that travel: recorded in one campaign, exported, imported, and replayed by another on more data types."""
 
 from __future__ import annotations
 
@@ -34,15 +34,14 @@ if "FLAGGEMS_DB_URL" in os.environ:
 def test_cached():
     base.PointwiseBenchmark(op_name="cached", torch_op=torch.add, op=add).run()
 """
-RECORDED, MORE = [[8, 8]], [[8, 8], [4, 8]]
+RECORDED, MORE = ["float32"], ["float32", "float16"]
 SWITCH = {"a": {}, "b": {"env": {"DISABLE_LLVM_OPT": "1"}}}
 
 
-def make(folder, root, shapes, **config):
-    (root / f"{folder}.yaml").write_text(yaml.safe_dump({"cached": {"shapes": shapes}}))
-    shape_file = str(root / f"{folder}.yaml")
-    own = {"ops": ["cached"], "suite_dirs": [str(root / "own")], "rounds": 1, "shape_file": shape_file}
-    return Campaign(root / folder, **own, **config)
+def make(folder, root, dtypes, **config):
+    (root / "shapes.yaml").write_text(yaml.safe_dump({"cached": {"shapes": [[8, 8]]}}))
+    own = {"ops": ["cached"], "suite_dirs": [str(root / "own")], "shape_file": str(root / "shapes.yaml")}
+    return Campaign(root / folder, **own, rounds=1, dtypes=dtypes, **config)
 
 
 def contents(home):
@@ -120,7 +119,7 @@ def test_every_key_is_accounted_for_at_replay(recorded, replayed, side):
     assert (replay["keys_pinned"], replay["hits"], replay["fallbacks"]) == (1, 1, {"key_missing": 1})
     [used], [unpinned] = replay["used"], replay["unpinned"]
     assert (used["key"], used["config"]) == (entry.key, entry.winner)
-    assert (unpinned["key"][0], unpinned["reason"]) == (32, "key_missing")
+    assert (unpinned["key"][:2], unpinned["reason"]) == ([64, "torch.float16"], "key_missing")
     assert unpinned["config"]["kwargs"]["BLOCK"] in (1024, 4096)
     assert min(used["launches"], unpinned["launches"]) > 0
     assert replay["recorded"]["backend"] == "cpu"
@@ -137,7 +136,7 @@ def test_a_fallback_refuses_the_comparison_until_it_is_released(replayed):
     released = replayed()
     assert (released.code, released.jobs) == (0, {"summarise": 1, "all": 1})
     lines = rows(replayed, "ab.csv")
-    assert [line["size"] for line in lines] == ["[[8, 8], [8, 8]]"], "the row without its pin stays out"
+    assert [line["dtype"] for line in lines] == ["torch.float32"], "the row without its pin stays out"
     assert "CALIBER MISMATCH RELEASED: replay: a r1 fell back" in lines[0]["note"]
 
 

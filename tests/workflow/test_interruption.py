@@ -12,25 +12,21 @@ from .played import copy_of, running, started
 
 
 def interrupt(process, how: str) -> None:
-    """As people meet it: Ctrl-C reaches the whole group, a job scheduler's SIGTERM the group or its leader."""
-    number = {"ctrl-c": signal.SIGINT, "kill -9": signal.SIGKILL}.get(how, signal.SIGTERM)
-    if how in ("ctrl-c", "sigterm to the group"):
-        os.killpg(process.pid, number)
+    """As people meet it: Ctrl-C reaches the whole group, `kill` Snakemake alone."""
+    if how == "ctrl-c":
+        os.killpg(process.pid, signal.SIGINT)
     else:
-        os.kill(process.pid, number)
+        os.kill(process.pid, signal.SIGKILL if how == "kill -9" else signal.SIGTERM)
 
 
-@pytest.mark.parametrize("how", ["ctrl-c", "sigterm", "sigterm to the group", "kill -9"])
+@pytest.mark.parametrize("how", ["ctrl-c", "sigterm", "kill -9"])
 def test_the_plain_command_goes_on_after_an_interruption(finished, tmp_path, how):
     campaign = copy_of(finished, tmp_path / "copy", rounds=3)
     before = started(campaign)
     flag = tmp_path / "running"
     with running(campaign, flag, PLAYER_FAULT=f"wait:{flag}") as process:
         interrupt(process, how)
-        if how in (
-            "sigterm",
-            "kill -9",
-        ):  # the round in flight ends by itself; else it is ended with Snakemake
+        if how != "ctrl-c":  # the round in flight ends by itself
             Path(f"{flag}.leave").touch()
         _, err = process.communicate(timeout=300)
     assert process.returncode != 0
@@ -42,7 +38,6 @@ def test_the_plain_command_goes_on_after_an_interruption(finished, tmp_path, how
     after = started(campaign)
     assert {run: when for run, when in after.items() if run in before} == before
     assert {"add/a/r3", "add/b/r3"} == after.keys() - before.keys()
-    assert campaign("-n").jobs == {}
     if how == "kill -9":
         assert f"Snakemake (pid {process.pid} on" in outcome.err
         assert "was killed and left its lock; it is removed, and what is finished stays" in outcome.err

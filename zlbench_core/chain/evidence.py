@@ -38,7 +38,9 @@ def with_calls(case: OperatorCase, runs: Sequence[Run]) -> tuple[OperatorCase, d
 def stored_rows(case: OperatorCase, calls: Calls) -> tuple[StoredRow, ...]:
     """The rows that both sides measured: log(B/A) by round, none where a side has no measurement."""
     rows, several = [], len({key[0] for key in case.pairs}) > 1
-    for (name, dtype, mode, size, occurrence), paired in sorted(case.pairs.items(), key=str):
+    for (name, dtype, mode, size, occurrence), paired in sorted(
+        case.pairs.items(), key=lambda item: str(item[0])
+    ):
         by_round = {pair.round: _round(pair, calls) for pair in paired}
         batch = min((_batch(pair, calls) for pair in paired), default=1)
         rounds = tuple(by_round.get(number, RowRound()) for number in range(1, case.rounds + 1))

@@ -10,6 +10,8 @@ from typing import Any
 
 from zlbench_core.chain.show import read_verdicts
 from zlbench_core.chain.summary import framed
+from zlbench_core.errors import ReadError
+from zlbench_core.files import read_object, sha256_of
 from zlbench_core.results.store import ROUNDS_NAME, read_rounds
 from zlbench_core.verdicts.stored import judge_stored
 
@@ -39,7 +41,17 @@ def recompute(folder: Path) -> Recomputed:
     stored = read_verdicts(folder / "verdicts.json")
     again = framed(judge_stored(read_rounds(folder / ROUNDS_NAME)))
     operators = len(again["operators"])
-    return Recomputed(operators, tuple(_differences("", stored, json.loads(json.dumps(again)))))
+    changed = _differences("", stored, json.loads(json.dumps(again)))
+    return Recomputed(operators, (*changed, *_unvouched(folder)))
+
+
+def _unvouched(folder: Path) -> Iterator[str]:
+    """Whether the rounds are those that the receipt vouches for; a store that was copied without it has none."""
+    path = folder / "receipt.json"
+    if path.exists():
+        vouched = read_object(path, ReadError, what="receipt").get("store", {}).get(ROUNDS_NAME)
+        if vouched != sha256_of(folder / ROUNDS_NAME):
+            yield f"{ROUNDS_NAME}: it is not the file that receipt.json vouches for"
 
 
 def _differences(where: str, stored: Any, again: Any) -> Iterator[str]:

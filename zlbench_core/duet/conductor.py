@@ -1,6 +1,7 @@
 """Who may use the device now, and which rows of the two sides belong together. No sockets and no clock here.
 
-At any time at most one side runs. It hands the device back by a message, or by ending; then `_next` decides.
+Both sides load at once, since nothing is timed before both have come to a row. From then on at most one runs: it hands
+the device back by a message, or by ending; then `_next` decides.
 """
 
 from __future__ import annotations
@@ -134,8 +135,11 @@ class Conductor:
 
     def _next(self) -> Orders:
         """Give the device to somebody, if it is free and somebody can go on."""
-        if self.failure or any(side.stage == RUNNING for side in self.sides.values()):
+        if self.failure:
             return []
+        loading = self._load()
+        if loading or any(side.stage == RUNNING for side in self.sides.values()):
+            return loading
         if self._command is not None:
             (name, command), self._command = self._command, None
             return self._run(name, command)
@@ -147,6 +151,18 @@ class Conductor:
                 answer, side.answer = side.answer, None
                 return self._run(name, answer)
         return self._match()
+
+    def _load(self) -> Orders:
+        """The sides that may begin to load, the side of the coin before the other."""
+        orders: Orders = []
+        for name in self.order:
+            side = self.sides[name]
+            if side.stage == ABSENT:
+                break
+            if side.answer == {"type": messages.GO}:
+                side.answer = None
+                orders += self._run(name, {"type": messages.GO})
+        return orders
 
     def _run(self, name: str, message: messages.Message) -> Orders:
         self.sides[name].stage = RUNNING

@@ -73,6 +73,14 @@ class Coordinator:
                 self._serve(key.fileobj)
             while self._ended:
                 self._process_ended(self._ended.popleft())
+        self._hang_up()
+
+    def _hang_up(self) -> None:
+        """A side that comes late, or that does not listen, finds nobody. What was said to it can still be read."""
+        self._selector.unregister(self._listener)
+        self._listener.close()
+        for connection in list(self._buffers):
+            self._close(connection)
 
     def _serve(self, stream: socket.socket) -> None:
         if stream is self._listener:

@@ -169,6 +169,8 @@ def _relocation_lines(elf: Elf, target: str) -> Iterator[str]:
 def _sections(data: bytes) -> list[Section]:
     (offset,) = struct.unpack_from("<Q", data, 40)
     size, count, names_index = struct.unpack_from("<HHH", data, 58)
+    if offset + count * size > len(data):
+        raise ValueError("a damaged ELF file: its section table ends after the file")
     headers = [struct.unpack_from("<IIQQQQIIQQ", data, offset + index * size) for index in range(count)]
     if any(kind != _NOBITS and start + length > len(data) for _, kind, _, _, start, length, *_ in headers):
         raise ValueError("a damaged ELF file: a section ends after the file")

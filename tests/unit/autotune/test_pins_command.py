@@ -132,6 +132,12 @@ def test_near_ties_alone_may_stand_for_each_other(capsys, tmp_path):
     assert [one["near_tie"] for one in found["different"]] == [["first", "second"]]
 
 
+def test_another_winner_beyond_noise_may_not_stand_for_the_other(capsys, tmp_path):
+    publish_pins(tmp_path / "a" / "pins", [entry([1], 64)], META)
+    publish_pins(tmp_path / "b" / "pins", [entry([1], 32)], META)
+    assert run(capsys, "diff", tmp_path / "a", tmp_path / "b")[0] == 4
+
+
 def test_an_operator_of_one_side_is_a_difference(capsys, first, second):
     for root in (first, second):
         publish_pins(root / "sum" / "pins", [], META)

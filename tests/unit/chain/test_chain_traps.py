@@ -19,6 +19,8 @@ from zlbench_core.chain.summary import summarise
 from zlbench_core.cli import main
 from zlbench_core.errors import ConfigError
 from zlbench_core.files import sha256_of, write_json
+from zlbench_core.ir.compare import GateResult
+from zlbench_core.ir.gate import gate_document
 
 from .conftest import DATA, SIDES
 
@@ -183,9 +185,7 @@ def test_the_summary_refuses_two_timers_too_and_a_release_marks_every_number(pla
         place(name, side, op="sort", timer=timer)
     folders = [tmp_path / "results/cuda/sort" / side / "r1" for side in "ab"]
     gate = tmp_path / "results/cuda/sort/ir_gate.json"
-    write_json(
-        gate, {"schema_version": 1, "status": "complete", "op": "sort", "verdict": "different", "digests": {}}
-    )
+    write_json(gate, gate_document("sort", GateResult("different"), [], []))
     for released in (False, True):
         campaign = make_campaign(ops=["sort"], sides=SIDES, allow_caliber_mismatch=released)
         summarise(campaign, folders, [gate], tmp_path)

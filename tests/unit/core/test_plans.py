@@ -9,11 +9,13 @@ import pytest
 from zlbench_core.campaign import default_config, load_campaign
 from zlbench_core.facts import forget_facts
 from zlbench_core.plans import (
+    look_plan,
     preflight_plan,
     read_plan,
     record_plan,
     round_plan,
     rounds_after_gate,
+    rounds_after_look,
     summary_plan,
 )
 
@@ -40,6 +42,8 @@ def changed_by(**changes) -> set[str]:
         ({"ops": ["mm"]}, {"summary"}),
         ({"rounds": 12}, {"summary"}),
         ({"alpha": 0.01}, {"summary"}),
+        ({"stopping": "two-looks"}, {"summary"}),
+        ({"placebo": {"ops": "identical"}}, {"summary"}),
         ({"devices": [1]}, {"preflight", "summary"}),
         ({"time_limit": 60}, {"summary"}),
         ({"dtypes": ["float16"]}, {"record", "round", "summary"}),
@@ -93,3 +97,49 @@ def test_more_rounds_only_where_they_can_tell_something(tmp_path, verdict, allow
     gate.write_text(json.dumps({"mm": verdict}))
     campaign = load(ir_gate={"allow_no_diff": allow})
     assert list(rounds_after_gate(campaign, "mm", gate)) == list(range(1, rounds + 1))
+
+
+@pytest.mark.parametrize(
+    ("verdict", "config", "rounds"),
+    [
+        ("identical", {"placebo": {"ops": "identical", "rounds": 8}}, 8),
+        ("identical", {"placebo": {"ops": ["softmax"], "rounds": 8}}, 1),
+        ("different", {"placebo": {"ops": "identical", "rounds": 8}}, 6),
+        ("unknown", {"placebo": {"ops": "identical", "rounds": 8}}, 1),
+        ("identical", {"placebo": {"ops": "identical", "rounds": 8}, "ir_gate": {"allow_no_diff": True}}, 6),
+    ],
+)
+def test_only_unchanged_operators_are_placebos(tmp_path, verdict, config, rounds):
+    gate = tmp_path / "device-0.json"
+    gate.write_text(json.dumps({"mm": verdict}))
+    assert len(rounds_after_gate(load(**config), "mm", gate)) == rounds
+
+
+@pytest.mark.parametrize(("changed", "first"), [(1, 6), (2, 7), (10, 9)])
+def test_the_first_look_is_planned_for_what_changed_on_all_devices(tmp_path, changed, first):
+    gates = [tmp_path / f"device-{slot}.json" for slot in range(2)]
+    gates[0].write_text(json.dumps({"mm": "different", "softmax": "identical"}))
+    gates[1].write_text(json.dumps({f"op{number}": "different" for number in range(changed - 1)}))
+    campaign = load(stopping="two-looks", rounds=3)
+    assert list(rounds_after_gate(campaign, "mm", *gates)) == list(range(1, first + 1))
+    assert list(rounds_after_gate(campaign, "softmax", *gates)) == [1]
+
+
+def test_the_rounds_after_the_look_are_those_that_it_wrote_down(tmp_path):
+    look = tmp_path / "device-0.json"
+    look.write_text(json.dumps({"rounds": {"mm": 12, "softmax": 1}}))
+    assert len(rounds_after_look(look, "mm")) == 12
+    assert len(rounds_after_look(look, "softmax")) == 1
+
+
+def test_a_look_depends_on_the_operators_of_its_device_alone():
+    campaign = load(stopping="two-looks", placebo={"ops": ["mm", "softmax"]})
+    before = look_plan(campaign, ["mm"])
+    assert (
+        look_plan(
+            load(stopping="two-looks", placebo={"ops": ["mm", "softmax"]}, ops=["mm", "softmax"]), ["mm"]
+        )
+        == before
+    )
+    assert look_plan(load(stopping="two-looks", placebo={"ops": ["mm"]}, policy="survey"), ["mm"]) != before
+    assert read_plan(before).placebo.ops == ("mm",)

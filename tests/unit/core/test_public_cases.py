@@ -90,6 +90,7 @@ def test_jobs_of_one_device_never_overlap(monkeypatch, tmp_path):
     monkeypatch.setenv("ZL_LOCK_DIR", str(tmp_path / "locks"))
     monkeypatch.setattr(devices, "POLL_SECONDS", 0.01)
     children = [_start(job, tmp_path) for job in range(4)]
+    (tmp_path / "all started").touch()
     assert [os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) for child in children] == [0] * 4
     spans = sorted(tuple(map(float, path.read_text().split())) for path in tmp_path.glob("job-*"))
     assert len(spans) == 4
@@ -100,10 +101,15 @@ def test_jobs_of_one_device_never_overlap(monkeypatch, tmp_path):
 
 def _start(job: int, folder) -> int:
     child = os.fork()
-    if child == 0:
+    if child:
+        return child
+    try:
+        while not (folder / "all started").exists():
+            time.sleep(0.01)
         with devices.lease("cpu", job % 2, f"job {job}", 60):
             start = time.monotonic()
-            time.sleep(0.1)
+            time.sleep(0.3)
             (folder / f"job-{job}").write_text(f"{job % 2} {start} {time.monotonic()}")
         os._exit(0)
-    return child
+    finally:
+        os._exit(1)

@@ -78,7 +78,8 @@ class Walker:
 
 
 def play(a: Walker, b: Walker, conductor: Conductor | None = None, hello: str = "ab") -> Conductor:
-    """Let both sides walk until the pair has ended. Fails where two sides run at once, or nobody can go on."""
+    """Let both sides walk until the pair has ended. Fails where two sides run at once and do not load, or nobody
+    can go on."""
     conductor = conductor or Conductor(settings(), coins())
     walkers = {"a": a, "b": b}
     running: list[tuple[str, dict[str, Any]]] = []
@@ -89,9 +90,12 @@ def play(a: Walker, b: Walker, conductor: Conductor | None = None, hello: str = 
             walkers[name].stopped = message["reason"]
         if conductor.finished:
             return conductor
-        assert len(running) == 1, f"one side at a time: {running}"
-        (name, message), running = running[0], []
+        loading = all(message["type"] == messages.GO for _, message in running)
+        assert len(running) == 1 or (running and loading), f"one side at a time: {running}"
+        (name, message), running = running[0], running[1:]
+        granted: list[tuple[str, dict[str, Any]]] = []
         for said in walkers[name].answer(message):
-            assert not running, "it said more after it had handed the device back"
-            running += conductor.gone(name) if said is None else conductor.receive(name, said)
+            assert not granted, "it said more after it had handed the device back"
+            granted += conductor.gone(name) if said is None else conductor.receive(name, said)
+        running += granted
     raise AssertionError("the pair does not end")

@@ -1,13 +1,13 @@
 from __future__ import annotations
 
 import sys
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
 
 sys.path.insert(0, str(Path(__file__).parents[3] / "benchmarks"))
 
-import itertools
 
 import h200_carry_over
 
@@ -36,4 +36,4 @@ def test_only_blocks_whose_device_was_the_other_sides_count() -> None:
     sides = {"A": Side("A"), "B": Side("B")}
     taken = [name for (name,) in h200_carry_over.blocks_after_a_hand_over(sides, "mm", "graph")]
     assert sides["A"].calls == sides["B"].calls == 2 * h200_carry_over.SUPERBLOCKS
-    assert all(one != other for one, other in itertools.pairwise(taken))
+    assert all(one != other for one, other in pairwise(taken))

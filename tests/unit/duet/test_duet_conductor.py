@@ -38,9 +38,18 @@ def test_rows_that_both_sides_have_are_measured_on_both() -> None:
 def test_the_side_of_the_coin_loads_first_whoever_connects_first(toss: Any, arrive: str) -> None:
     conductor = Conductor(settings(), toss)
     orders = [order for name in arrive for order in conductor.receive(name, hello(name))]
-    first = toss.first_side()
-    assert orders == [(first, {"type": messages.GO})]
-    assert conductor.receive(first, arrival("1")) == [(conductor.order[1], {"type": messages.GO})]
+    assert conductor.order[0] == toss.first_side()
+    assert orders == [(name, {"type": messages.GO}) for name in conductor.order]
+
+
+def test_nothing_is_timed_before_both_sides_are_at_a_row() -> None:
+    conductor = Conductor(settings(), FIRST_A)
+    for name in "ab":
+        conductor.receive(name, hello(name))
+    assert conductor.receive("a", arrival("1")) == []
+    [(name, command)] = conductor.receive("b", arrival("1"))
+    assert command["type"] == messages.PREPARE
+    assert name == "a"
 
 
 @pytest.mark.parametrize("loser", ["a", "b"])
@@ -214,7 +223,9 @@ def test_a_word_from_the_side_whose_turn_it_is_not_ends_the_pair() -> None:
     conductor = Conductor(settings(), FIRST_A)
     conductor.receive("a", hello("a"))
     conductor.receive("b", hello("b"))
-    conductor.receive("b", arrival("1", node=NODE))
+    for name in "ab":
+        conductor.receive(name, arrival("1", node=NODE))
+    conductor.receive("b", arrival("2", node=NODE))
     assert conductor.failure.startswith(
         "side b said what nobody expected (ValueError: it is waiting, not running)"
     )

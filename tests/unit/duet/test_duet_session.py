@@ -156,6 +156,32 @@ def test_a_long_direct_row_is_flushed_before_each_launch_and_a_short_one_is_batc
     assert a.values == [pytest.approx(0.05), pytest.approx(0.005)]
 
 
+def test_the_launches_after_a_hand_over_are_kept_apart_and_count_for_nothing(duet: Any) -> None:
+    """A launch is slow when the side has just got the device: two of them are discarded here."""
+
+    def slow_at_first(device: FakeDevice) -> Launch:
+        since = [0]
+
+        def call() -> None:
+            since[0] += 1
+            device.launch(5.0 if since[0] <= 2 else 0.1)
+
+        def handed_over() -> dict[str, object]:
+            since[0] = 0
+            return {}
+
+        device.handed_over = handed_over
+        return Launch(call, "row")
+
+    sides = [{"conditions": lambda: threading.current_thread().device.handed_over()}] * 2
+    a, b = duet([slow_at_first], [slow_at_first], *sides, timer="direct")
+    for side in (a, b):
+        (line,) = side.lines
+        assert all(block["discarded_ms"] == pytest.approx([5.0, 5.0]) for block in line["blocks"])
+        assert line["samples_ms"] == pytest.approx([0.1] * len(line["samples_ms"]))
+        assert sum(block["count"] for block in line["blocks"]) == len(line["samples_ms"])
+
+
 def test_the_stored_blocks_give_the_verdicts_the_same_round_as_the_two_values(duet: Any) -> None:
     def drifting(factor: float) -> Callable[[FakeDevice], Launch]:
         def make(device: FakeDevice) -> Launch:

@@ -7,7 +7,7 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from zlbench_core.autotune.pins import load_pins
@@ -21,6 +21,7 @@ from zlbench_core.chain.show import show_campaign
 from zlbench_core.chain.status import status_of
 from zlbench_core.errors import ZlbenchError
 from zlbench_core.ir.archive import read_archive
+from zlbench_core.ir.normalise import normalise
 from zlbench_core.plans import preflight_plan, read_plan, round_plan, summary_plan
 from zlbench_core.results.status import STATUSES
 
@@ -183,3 +184,18 @@ def test_a_plan_gives_back_its_campaign(make):
 def test_any_plan_is_a_campaign_or_one_line(text):
     with suppress(ZlbenchError):
         read_plan(text)
+
+
+CUBIN = next((DATA / "b" / "ir").rglob("cubin")).read_bytes()
+FIELDS = st.integers(0, 80) | st.integers(0, len(CUBIN) - 8)  # the header's fields decide where all else is
+OVERWRITTEN = st.lists(st.tuples(FIELDS, st.binary(min_size=1, max_size=8)), min_size=1, max_size=4)
+
+
+@QUICK
+@given(edits=OVERWRITTEN, length=st.integers(0, len(CUBIN)) | st.just(len(CUBIN)))
+@example(edits=[(40, b"\xff" * 8)], length=len(CUBIN))  # found by fuzz/fuzz_readers.py
+def test_any_binary_has_a_normal_form(edits, length):
+    data = bytearray(CUBIN)
+    for place, written in edits:
+        data[place : place + len(written)] = written
+    assert normalise("cubin", bytes(data[:length])) is not None

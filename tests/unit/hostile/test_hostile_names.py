@@ -13,7 +13,7 @@ from zlbench_core.campaign import Campaign, default_config, load_campaign
 from zlbench_core.devices import lock_folder
 from zlbench_core.environment import side_environment
 from zlbench_core.errors import ConfigError, DeviceError, IdentityError, ZlbenchError
-from zlbench_core.files import write_json
+from zlbench_core.files import sha256_of, write_json
 from zlbench_core.identity import load_identity
 from zlbench_core.plans import preflight_plan, read_plan, record_plan, round_plan, summary_plan
 from zlbench_core.preflight import check_files
@@ -81,11 +81,13 @@ def test_a_folder_with_a_trick_is_one_argument_of_the_benchmark(tmp_path, folder
     assert argv[0] == sys.executable
 
 
-@pytest.mark.parametrize("name", ["../outside", "/etc/hostname", "a/../../outside"])
+@pytest.mark.parametrize("name", ["../outside", "{root}/outside", "ir/../../outside"])
 def test_an_identity_cannot_vouch_for_a_file_outside_its_run(tmp_path, name):
-    run = tmp_path / "run"
-    write_json(run / "run_identity.json", {"schema_version": 1, "digests": {name: "0" * 64}})
-    (run / "run.log").write_text("")
+    run, outside = tmp_path / "run", tmp_path / "outside"
+    outside.write_text("another run's")
+    name = name.format(root=tmp_path)
+    write_json(run / "run_identity.json", {"schema_version": 1, "digests": {name: sha256_of(outside)}})
+    (run / "ir").mkdir()
     assert name in check_digests(run)
 
 

@@ -6,7 +6,15 @@ import numpy as np
 import pytest
 from fake_clock import NOISES, duet, replays
 from simulate_verdicts import duet_log_ratios
-from simulated_rules import RULES, Tally, rule_tallies, suites, verdict_counts
+from simulated_rules import (
+    RULES,
+    Tally,
+    drifting,
+    placebo_alarms,
+    rule_tallies,
+    suites,
+    verdict_counts,
+)
 
 from zlbench_core.verdicts import Superblock, Verdict, plan_looks
 from zlbench_core.verdicts.superblock import superblock_log_ratio
@@ -80,3 +88,16 @@ def test_the_duet_removes_what_both_sides_share():
     together = duet_log_ratios(THERMAL, 0.0, 30, 8, rng).std()
     apart = replays(THERMAL, np.zeros(30), 8, rng).std()
     assert together < apart / 2
+
+
+@pytest.mark.parametrize("by", [0.01, 0.05])
+def test_a_drift_of_one_side_alone_is_not_claimed(null, by):
+    counts, _ = verdict_counts(drifting(null["typical"][:100], by))
+    assert counts[Verdict.FASTER] + counts[Verdict.SLOWER] <= 1
+    assert counts[Verdict.UNDECIDED] >= 90
+
+
+def test_placebos_void_a_biased_campaign_and_rarely_a_fair_one():
+    rng = np.random.default_rng(18)
+    assert not placebo_alarms(TYPICAL, 0.0, 5, 60, rng).breach
+    assert placebo_alarms(TYPICAL, 0.02, 5, 20, rng).claims == 20
