@@ -18,13 +18,11 @@ from pathlib import Path
 
 import yaml
 
+from zlbench_core.campaign import Campaign, load_campaign
+from zlbench_core.files import sha256_of
+from zlbench_core.plans import round_digest
+
 ROOT = Path(__file__).parents[1]
-sys.path.insert(0, str(ROOT))
-
-from zlbench_core.campaign import Campaign, load_campaign  # noqa: E402
-from zlbench_core.files import sha256_of  # noqa: E402
-from zlbench_core.plans import round_digest  # noqa: E402
-
 TEMPLATE = "op0000"
 MEASURED_ROUNDS = 2  # A B and B A; further rounds repeat them
 SHAPES = [[rows, 16] for rows in range(1, 46)]

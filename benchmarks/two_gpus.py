@@ -34,7 +34,7 @@ from zlbench_core.autotune.records import read_records  # noqa: E402
 from zlbench_core.identity import load_identity  # noqa: E402
 
 STAGES = ("record-1", "record-2", "comprehensive-1", "comprehensive-2", "killed", "neighbours")
-ROUNDS = 3
+ROUNDS = 4
 
 
 class Bench:
@@ -66,6 +66,7 @@ class Bench:
             "devices": [0, 1],
             "dtypes": ["float16"] if self.flaggems else ["float32"],
             "sides": sides,
+            "protocol": "duet",
             "rounds": ROUNDS,
             "ir_gate": {"allow_no_diff": True},
         }
@@ -193,7 +194,7 @@ def spread_by_row(bench: Bench, name: str) -> dict[str, str]:
             row = f"{op} {sample['seq']}"
             p20, p50, p80 = (values[int(share * (len(values) - 1))] for share in (0.2, 0.5, 0.8))
             within.setdefault(row, []).append((p80 - p20) / p50)
-            middle[row, side, number] = p50
+            middle[row, side, number] = sample["value_ms"]
     told = {}
     for row, values in within.items():
         ratios = [

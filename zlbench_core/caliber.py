@@ -64,7 +64,14 @@ def caliber_hazards(runs: Runs) -> list[str]:
         if identity.get("autotune_mode") == "record"
         and str(identity.get("tuner_cache", "")).startswith("shared")
     ]
-    return shared + _pins_from_elsewhere(list(identities.values()))
+    return shared + _pins_from_elsewhere(list(identities.values())) + _several_devices(identities)
+
+
+def _several_devices(identities: Mapping[str, Mapping[str, Any]]) -> list[str]:
+    found = sorted({str(uuid) for identity in identities.values() if (uuid := identity.get("device_uuid"))})
+    if len(found) < 2:
+        return []
+    return [f"device_uuid: the rounds ran on {len(found)} devices of one model: {', '.join(found)}"]
 
 
 def _pins_from_elsewhere(identities: Sequence[Mapping[str, Any]]) -> list[str]:
@@ -101,7 +108,7 @@ def undeclared_differences(runs: Runs, declared_axis: Sequence[str]) -> list[str
     for name in names:
         if not _is_volatile(name) and not is_declared(name, declared_axis):
             complaints += _differs(name, {label: identity.get(name) for label, identity in flat.items()})
-    complaints += _unknown_devices(flat) + _replay_gaps(identities)
+    complaints += _other_devices(flat) + _replay_gaps(identities)
     return complaints + _replay_complaints(flat)
 
 
@@ -149,11 +156,26 @@ def _unreadable_precision(runs: Runs) -> list[str]:
     ]
 
 
-def _unknown_devices(flat: Mapping[str, Mapping[str, Any]]) -> list[str]:
-    """Where a device has no unique id its index has to stand for it."""
-    if all(identity.get("device_uuid") is not None for identity in flat.values()):
+def _other_devices(flat: Mapping[str, Mapping[str, Any]]) -> list[str]:
+    """The sides of a round share one device. Rounds may not: a scheduler hands out what is free, and a round is
+    judged by what it says of its two sides. Runs of different rounds are two runs that exist: one device for all.
+
+    Where a device has no unique id its index has to stand for it.
+    """
+    if len({label.split()[0] for label in flat}) < 2:
         return []
-    return _differs("device_index", {label: identity.get("device_index") for label, identity in flat.items()})
+    rounds: dict[Any, dict[str, Mapping[str, Any]]] = {}
+    for label, identity in flat.items():
+        rounds.setdefault(identity.get("round"), {})[label] = identity
+    pairs = [runs for runs in rounds.values() if len({label.split()[0] for label in runs}) > 1]
+    complaints = []
+    for runs in pairs or [flat]:
+        uuids = {label: identity.get("device_uuid") for label, identity in runs.items()}
+        complaints += _differs("device_uuid", uuids)
+        if None in uuids.values():
+            indices = {label: identity.get("device_index") for label, identity in runs.items()}
+            complaints += _differs("device_index", indices)
+    return complaints
 
 
 def compared_values(identity: Mapping[str, Any]) -> dict[str, Any]:

@@ -53,6 +53,7 @@ OWN_RULES = (
     *CALIBER_FIELDS,
     "schema_version",
     "autotune_mode",
+    "device_uuid",
     "replay.fallbacks",
     "replay.tuned_keys",
     "replay.used",

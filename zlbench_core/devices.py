@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import fcntl
+import getpass
 import json
 import os
 import re
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,15 +17,17 @@ from typing import IO
 
 from zlbench_core.backends import get_backend
 from zlbench_core.backends.base import DeviceInfo
-from zlbench_core.errors import DeviceBusyError
+from zlbench_core.errors import DeviceBusyError, DeviceError
 
 POLL_SECONDS = 1.0
 SCHEDULER = "scheduler"  # the device of a job whose scheduler exposes one
+# Which GPUs Slurm gave to this job, for backends whose own variable Slurm does not know.
+SLURM_KEYS = ("SLURM_STEP_GPUS", "SLURM_JOB_GPUS")
 
 
 @dataclass(frozen=True)
 class Lease:
-    """A device that this process holds, or None where a scheduler exposed one: the run then records which."""
+    """A device that this process holds, or None where the work needs none."""
 
     device: DeviceInfo | None
     lock: IO[str] | None = None
@@ -34,14 +37,16 @@ class Lease:
 
 
 def lock_folder() -> Path:
-    """One folder for the whole machine; ZL_LOCK_DIR names another, for containers that share devices."""
+    """One folder for the whole machine; ZL_LOCK_DIR names another, for containers that share devices.
+
+    Sticky and writable for all, as /tmp is: each user's locks are open to the others, and safe from them.
+    """
     default = Path(tempfile.gettempdir()) / "zlbench-devices"
     folder = Path(os.environ.get("ZL_LOCK_DIR", default))
     folder.mkdir(parents=True, exist_ok=True)
-    if not os.environ.get("ZL_LOCK_DIR"):
-        # Where another user made the folder, that user made it writable for all.
-        with suppress(PermissionError):
-            folder.chmod(0o1777)
+    # Where another user made the folder, that user made it writable for all.
+    with suppress(PermissionError):
+        folder.chmod(0o1777)
     return folder
 
 
@@ -54,17 +59,69 @@ def named(backend: str, device: str | int | None) -> Lease:
 def lease(backend: str, device: str | int | None, purpose: str, patience: float) -> Iterator[Lease]:
     """Hold a device for the block. Waits up to `patience` seconds for another holder, saying who it is.
 
-    Raises DeviceError when the device is not there and DeviceBusyError, naming the holder, when it stays busy.
+    Raises DeviceError when the device is not there, or is not the one that this job's scheduler exposed, and
+    DeviceBusyError, naming the holder, when it stays busy.
     """
-    if device in (None, SCHEDULER):
+    info = _device_of(backend, device)
+    if info is None:
         yield Lease(None)
         return
-    info = get_backend(backend).resolve_device(device)
     path = lock_folder() / f"{backend}-{_safe(info.uuid or str(info.index))}.lock"
-    with open(path, "a+", encoding="utf-8") as stream:
+    with _open_for_all(path) as stream:
         _wait_for(stream, path, info, patience)
         _say_who(stream, purpose)
         yield Lease(info, stream)
+
+
+def exposed_device(backend: str, environ: Mapping[str, str] = os.environ) -> str | None:
+    """The device that a scheduler, or a user's mask, left to this process; None where nothing says so.
+
+    Raises DeviceError where several are left: a benchmark takes one.
+    """
+    for key in (*get_backend(backend).visibility_keys, *SLURM_KEYS):
+        value = environ.get(key, "").strip()
+        if "," in value:
+            raise DeviceError(f"{key}={value} leaves several devices; ask for one device per job")
+        if value:
+            return value
+    return None
+
+
+def _device_of(backend: str, device: str | int | None) -> DeviceInfo | None:
+    host = get_backend(backend)
+    if device not in (None, SCHEDULER):
+        _refuse_inside_a_job(backend, device)
+        return host.resolve_device(device)
+    exposed = exposed_device(backend)
+    if exposed is not None:
+        return host.resolve_device(exposed)
+    if not host.visibility_keys:  # no devices to expose
+        return None
+    found = host.enumerate_devices()
+    if len(found) == 1:
+        return host.resolve_device(found[0].uuid or found[0].index)
+    raise DeviceError(
+        f"devices is [], and no scheduler has chosen one of {len(found)}: {host.visibility_keys[0]} is not set"
+    )
+
+
+def _refuse_inside_a_job(backend: str, device: str | int) -> None:
+    """An index of the campaign's is not an index of the job's: it would take another job's device."""
+    given = next((os.environ[key] for key in SLURM_KEYS if os.environ.get(key)), None)
+    if given is not None:
+        raise DeviceError(f"devices names {device}, and Slurm gave this job GPU {given}; set devices to []")
+
+
+def _open_for_all(path: Path) -> IO[str]:
+    # Not "a+": creating is tried apart, since the kernel forbids O_CREAT on others' files in a sticky folder.
+    flags = os.O_RDWR | os.O_CLOEXEC
+    try:
+        descriptor = os.open(path, flags)
+    except FileNotFoundError:
+        descriptor = os.open(path, flags | os.O_CREAT, 0o666)
+        with suppress(PermissionError):
+            os.fchmod(descriptor, 0o666)  # whatever the umask says
+    return os.fdopen(descriptor, "r+", encoding="utf-8")
 
 
 def _wait_for(stream: IO[str], path: Path, info: DeviceInfo, patience: float) -> None:
@@ -89,16 +146,38 @@ def _wait_for(stream: IO[str], path: Path, info: DeviceInfo, patience: float) ->
 def _say_who(stream: IO[str], purpose: str) -> None:
     stream.seek(0)
     stream.truncate()
-    json.dump({"pid": os.getpid(), "purpose": f"{purpose} in {Path.cwd()}"}, stream)
+    told = {"pid": os.getpid(), "user": _user(), "purpose": f"{purpose} in {Path.cwd()}"}
+    json.dump(told, stream)
     stream.flush()
 
 
 def _holder(path: Path) -> str:
     try:
         told = json.loads(path.read_text(encoding="utf-8"))
-        return f"pid {told['pid']} for {told['purpose']}"
+        pid, rest = int(told["pid"]), f"of {told['user']} for {told['purpose']}"
     except (OSError, ValueError, KeyError, TypeError):
         return "a process that has not said who it is"
+    if Path("/proc", str(pid)).exists() or not Path("/proc/self").exists():
+        return f"pid {pid} {rest}"
+    left = ", ".join(map(str, _processes_with(path))) or "which this user may not see"
+    return f"a process that pid {pid} {rest} left behind when it was killed (pid {left})"
+
+
+def _processes_with(path: Path) -> list[int]:
+    """The other processes that have the lock open: a benchmark inherits it from the worker that started it."""
+    inode, found = path.stat(), set()
+    for link in Path("/proc").glob("[0-9]*/fd/*"):
+        with suppress(OSError):
+            if link.parts[2] != str(os.getpid()) and os.path.samestat(link.stat(), inode):
+                found.add(int(link.parts[2]))
+    return sorted(found)
+
+
+def _user() -> str:
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError):  # a container's user without a name
+        return f"user {os.getuid()}"
 
 
 def _safe(name: str) -> str:

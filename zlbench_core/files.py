@@ -67,8 +67,11 @@ def read_object(
 
 def sha256_of(path: Path | str) -> str:
     """The sha256 of a file's content, 64 hex digits."""
+    digest = hashlib.sha256()
     with open(path, "rb") as stream:
-        return hashlib.file_digest(stream, "sha256").hexdigest()
+        while block := stream.read(1 << 20):
+            digest.update(block)
+    return digest.hexdigest()
 
 
 def digest_of(value: Any) -> str:

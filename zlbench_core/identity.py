@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import UTC, datetime
+from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
 
@@ -56,7 +56,7 @@ def identity_path(out_dir: Path | str) -> Path:
 
 def now() -> str:
     """The current time in UTC, ISO 8601 with microseconds."""
-    return datetime.now(UTC).isoformat(timespec="microseconds")
+    return datetime.now(timezone.utc).isoformat(timespec="microseconds")
 
 
 def init_identity(out_dir: Path | str, **fields: Any) -> dict[str, Any]:
@@ -97,3 +97,5 @@ def _check_types(identity: Mapping[str, Any], path: Path) -> None:
             raise IdentityError(
                 f"unreadable identity {path}: {name} is {type(value).__name__}; {kind.__name__} is expected"
             )
+    if not all(isinstance(axis, str) for axis in identity.get("declared") or ()):
+        raise IdentityError(f"unreadable identity {path}: declared holds more than texts; str is expected")

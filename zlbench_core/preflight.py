@@ -18,6 +18,7 @@ from zlbench_core.providers import get_provider
 SCHEMA_VERSION = 1
 PROBE = Path(__file__).with_name("probe.py")
 PROBE_MARKER = "ZLBENCH_PROBE "
+OLDEST_PYTHON = (3, 10)  # of a side: what runs in a benchmark process is written for it
 
 
 def check_files(campaign: Campaign, side: Side) -> None:
@@ -96,6 +97,7 @@ def check_devices(campaign: Campaign) -> list[DeviceInfo]:
 def check_plugins(campaign: Campaign, side: Side, devices: list[DeviceInfo]) -> dict[str, Any]:
     """Ask the side's own interpreter, in the environment of a run, what it has."""
     facts = _run_probe(campaign, side, devices)
+    check_version(side, facts["python"])
     for name in ("pytest", "torch", "triton"):
         if facts["versions"].get(name) is None:
             raise PreflightError(name, f"{side.python} (side {side.name}) cannot import {name}")
@@ -108,6 +110,14 @@ def check_plugins(campaign: Campaign, side: Side, devices: list[DeviceInfo]) -> 
             f"making only device {devices[0].index} visible {told} to torch on side {side.name}"
         )
     return facts
+
+
+def check_version(side: Side, version: str) -> None:
+    if tuple(map(int, version.split(".")[:2])) < OLDEST_PYTHON:
+        oldest = ".".join(map(str, OLDEST_PYTHON))
+        raise PreflightError(
+            "python", f"{side.python} (side {side.name}) is Python {version}; a side needs {oldest} or newer"
+        )
 
 
 def _run_probe(campaign: Campaign, side: Side, devices: list[DeviceInfo]) -> dict[str, Any]:

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # A real Slurm of one node on this machine: munged, slurmctld and slurmd in FOLDER, with two made-up GPUs.
-#   cluster.sh start FOLDER   prints nothing; afterwards SLURM_CONF=FOLDER/slurm.conf reaches it
+#   cluster.sh start FOLDER   afterwards the commands in FOLDER/bin speak to it
 #   cluster.sh stop FOLDER
 # FOLDER/jobs.log gets a line per job from Slurm itself: "start|end <job> <gpu> <nanoseconds>".
 # A made-up GPU is a link to /dev/null: gres.conf takes character devices only, and Slurm never opens them.
@@ -72,10 +72,20 @@ END
   touch "$1/plugstack.conf"
 }
 
+# The executor plugin drops SLURM_CONF from the environment of a job, where srun needs it.
+write_commands() {
+  mkdir -p "$1/bin"
+  for command in sbatch srun squeue scancel scontrol sinfo; do
+    printf '#!/bin/sh\nSLURM_CONF=%s exec %s "$@"\n' "$1/slurm.conf" "$(command -v $command)" > "$1/bin/$command"
+  done
+  chmod +x "$1"/bin/*
+}
+
 start() {
   need_packages
   mkdir -p "$1"
   write_configuration "$1"
+  write_commands "$1"
   export SLURM_CONF="$1/slurm.conf"
   dd if=/dev/urandom of="$1/munge.key" bs=128 count=1 status=none
   chmod 400 "$1/munge.key"

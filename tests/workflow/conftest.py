@@ -50,7 +50,11 @@ class Campaign:
 
     def __call__(self, *args: str, env: dict[str, str] | None = None, cores: int = 2) -> Outcome:
         process = self.start(*args, env=env, cores=cores)
-        out, err = process.communicate(timeout=500)
+        try:
+            out, err = process.communicate(timeout=500)
+        finally:
+            if process.poll() is None:
+                process.kill()
         return Outcome(process.returncode, out, err)
 
     def start(self, *args: str, env: dict[str, str] | None = None, cores: int = 2) -> subprocess.Popen[str]:

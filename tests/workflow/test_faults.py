@@ -209,4 +209,4 @@ def test_a_clock_that_stepped_back_measures_nothing_again(copied):
     for name in ("preflight", "add/record", "add/pins", "add/ir_gate.json"):
         for path in [campaign.path(name), *campaign.path(name).rglob("*")]:
             os.utime(path, (4e9, 4e9))
-    assert campaign("-n").jobs == {"replay_round": 1, "summarise": 1, "all": 1}
+    assert campaign("-n").jobs == {"replay_round": 1, "summarise": 1, "report": 1, "all": 1}

@@ -18,7 +18,8 @@ except ZlbenchError as error:
 # Without a list of devices a scheduler hands them out, one per job.
 DEVICES = CAMPAIGN.devices or (None,)
 
-for slot in range(len(DEVICES)):
+# A token counts on the whole cluster: where a scheduler bounds the jobs of a device, there is none.
+for slot in range(len(CAMPAIGN.devices)):
     workflow.register_resource(f"gpu{slot}", 1)
 
 
@@ -43,9 +44,13 @@ def claim_by_shard(slot):
 
 SLOTS = sorted({slot_of(op) for op in CAMPAIGN.ops})
 LOOKS_TWICE = CAMPAIGN.looks_twice
-OP_TOKENS = {f"gpu{slot}": claim_by_op(slot) for slot in range(len(DEVICES)) if CAMPAIGN.holds_devices}
+TOKENS = range(len(CAMPAIGN.devices))
+OP_TOKENS = {f"gpu{slot}": claim_by_op(slot) for slot in TOKENS if CAMPAIGN.holds_devices}
 ROUND_THREADS = 1 if CAMPAIGN.holds_devices else len(CAMPAIGN.side_names)
-SHARD_TOKENS = {f"gpu{slot}": claim_by_shard(slot) for slot in range(len(DEVICES))}
+SHARD_TOKENS = {f"gpu{slot}": claim_by_shard(slot) for slot in TOKENS}
+# What a scheduler asks for: minutes of one benchmark process and of a round of all sides, with time to start.
+RUN_MINUTES = CAMPAIGN.time_limit // 60 + 10
+ROUND_MINUTES = len(CAMPAIGN.side_names) * RUN_MINUTES
 
 
 def device_of_op(wildcards):

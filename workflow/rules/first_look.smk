@@ -9,6 +9,7 @@ checkpoint first_look:
         rounds="results/{backend}/first_look/device-{slot}.json",
     log:
         "logs/{backend}/first_look_{slot}.log",
+    localrule: True
     params:
         plan=get_look_plan,
     message:

@@ -8,6 +8,7 @@ rule compare_ir:
         "results/{backend}/{op}/ir_gate.json",
     log:
         "logs/{backend}/{op}/ir_gate.log",
+    localrule: True
     params:
         plan=get_round_plan,
     message:
@@ -24,6 +25,7 @@ checkpoint gate_device:
         verdicts="results/{backend}/ir_gate/device-{slot}.json",
     log:
         "logs/{backend}/ir_gate_{slot}.log",
+    localrule: True
     params:
         plan=get_gate_plan,
     message:

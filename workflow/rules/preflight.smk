@@ -3,6 +3,10 @@ rule check_side:
         "results/{backend}/preflight/{side}.json",
     log:
         "logs/{backend}/preflight/{side}.log",
+    resources:
+        gpu=int(CAMPAIGN.holds_devices),
+        mem_mb=8000,
+        runtime=15,
     params:
         plan=get_preflight_plan,
     message:

@@ -9,6 +9,8 @@ rule record_shard:
         **SHARD_TOKENS,
         device=device_of_shard,
         gpu=1,
+        mem_mb=8000,
+        runtime=RUN_MINUTES,
         time_limit=CAMPAIGN.time_limit,
     params:
         plan=get_record_plan,
@@ -31,6 +33,8 @@ rule publish_pins:
         **OP_TOKENS,
         device=device_of_op,
         gpu=1,
+        mem_mb=8000,
+        runtime=RUN_MINUTES,
         time_limit=CAMPAIGN.time_limit,
     params:
         plan=get_record_plan,

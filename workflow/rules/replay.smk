@@ -16,6 +16,8 @@ rule replay_round:
         **OP_TOKENS,
         device=device_of_op,
         gpu=int(CAMPAIGN.holds_devices),
+        mem_mb=8000,
+        runtime=ROUND_MINUTES,
         time_limit=CAMPAIGN.time_limit,
     params:
         plan=get_round_plan,

@@ -11,6 +11,7 @@ rule report:
         tables=multiext("results/{backend}/", "ops_status.parquet", "summary.parquet", "ab.parquet"),
     log:
         "logs/{backend}/report.log",
+    localrule: True
     params:
         plan=get_summary_plan,
     message:

@@ -19,6 +19,7 @@ rule summarise:
         samples="results/{backend}/samples.parquet",
     log:
         "logs/{backend}/summary.log",
+    localrule: True
     params:
         plan=get_summary_plan,
     message:
@@ -33,6 +34,7 @@ rule require_accepted:
         get_summary,
     log:
         "logs/require_accepted.log",
+    localrule: True
     message:
         "Fail when the summary holds a refusal."
     script:

@@ -55,7 +55,8 @@ def read_meta(
     if meta.get("status") != "complete":
         reason = f": {meta['reason']}" if meta.get("reason") else ""
         raise PinsError(f"{path}: status {meta.get('status')!r}; complete is expected{reason}")
-    vouched = (meta.get("digests") or {}).get(PINS_NAME)
+    digests = meta.get("digests")
+    vouched = digests.get(PINS_NAME) if isinstance(digests, dict) else None
     if pins_digest is not None and vouched != pins_digest:
         raise PinsError(f"{path} vouches for {PINS_NAME} {str(vouched)[:12]}, found {pins_digest[:12]}")
     return meta

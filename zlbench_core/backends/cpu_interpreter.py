@@ -66,7 +66,10 @@ def run_grid(kernel: JITFunction, grid: tuple[int, int, int], arguments: Mapping
             try:
                 program(**values)
             except Exception as error:
-                error.add_note(f"in program {index} of kernel {kernel.__name__}, run by Triton's interpreter")
+                if hasattr(error, "add_note"):  # Python 3.11
+                    error.add_note(
+                        f"in program {index} of kernel {kernel.__name__}, run by Triton's interpreter"
+                    )
                 raise
 
 

@@ -12,6 +12,7 @@ import time
 from pathlib import Path
 
 from zlbench_core.identity import update_identity
+from zlbench_core.plugins._environment import collect_variables
 
 DATA = Path(__file__).resolve().parent
 READ_BACK = ("autotune_mode", "device", "device_uuid", "direct_repeat", "driver", "environment", "ir")
@@ -42,6 +43,7 @@ def play(out: Path) -> None:
     if (run / "ir").exists():
         shutil.copytree(run / "ir", out / "ir")
     known = json.loads((run / "identity.json").read_text())
+    known["environment"]["variables"] = collect_variables()
     update_identity(out, **{name: known[name] for name in READ_BACK if name in known})
     print((run / "run.log").read_text(), end="")
 

@@ -156,6 +156,16 @@ def test_nothing_of_a_duets_samples_is_lost(duet, tmp_path):
     assert [block["order"] for block in blocks] == [line["order"][block["superblock"]] for block in blocks]
 
 
+def test_samples_beside_the_blocks_stay_with_their_call(duet, tmp_path):
+    line = duet_line("A", 20.0)
+    line["samples_ms"].append(99.0)
+    (duet.folder("a") / "samples.jsonl").write_text(json.dumps(line) + "\n")
+    run = replace(load_run(duet.folder("a")), problem=None)
+    with samples_writer(tmp_path / "samples.parquet") as append:
+        append(sample_lines(run, timed_calls(run)))
+    assert read_samples_table(tmp_path / "samples.parquet")[0]["samples_ms"] == line["samples_ms"]
+
+
 def test_a_row_of_a_duet_has_a_batch_and_how_far_it_moved(duet):
     runs = [load_run(duet.folder(side)) for side in "ab"]
     gate = json.loads(duet.gate("mm").read_text())

@@ -127,6 +127,15 @@ def test_an_undeclared_difference_in_one_round_is_enough(runs):
     assert any(refusal.startswith("device_uuid:") for refusal in runs.case().refusals)
 
 
+def test_rounds_may_run_on_several_devices_where_each_round_stays_on_one(runs):
+    for number in (1, 2):
+        for side in "ab":
+            runs.add(side, number, device_uuid=f"GPU-{number}")
+    case = runs.case()
+    assert not any(refusal.startswith("device") for refusal in case.refusals)
+    assert case.hazards == ("device_uuid: the rounds ran on 2 devices of one model: GPU-1, GPU-2",)
+
+
 def test_a_side_that_changes_its_declared_variable_between_rounds_is_refused(runs):
     for number, value in ((1, "ieee"), (2, "tf32")):
         runs.add("a", number)

@@ -10,7 +10,6 @@ import torch
 import triton
 import triton.language as tl
 from triton.runtime.errors import OutOfResources
-from triton.tools.tensor_descriptor import TensorDescriptor
 
 from zlbench_core.backends import cpu_driver
 from zlbench_core.errors import ConfigError, ZlbenchError
@@ -173,8 +172,9 @@ def descriptor_kernel(x_desc, out_ptr, N: tl.constexpr):
 
 
 def test_tensor_descriptor() -> None:
+    descriptors = pytest.importorskip("triton.tools.tensor_descriptor", reason="Triton before 3.4")
     x, out = torch.randn(32, 16), torch.zeros(16, 16)
-    descriptor_kernel[(1,)](TensorDescriptor.from_tensor(x, [16, 16]), out, N=16)
+    descriptor_kernel[(1,)](descriptors.TensorDescriptor.from_tensor(x, [16, 16]), out, N=16)
     assert torch.equal(out, x[16:])
 
 

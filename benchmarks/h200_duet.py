@@ -1,0 +1,193 @@
+"""Verdicts on one GPU or two: A/A, a difference of known size, a drift of one side. docs/measurement.md holds a run.
+
+    python3 benchmarks/h200_duet.py --flaggems DIR [--devices 0 1] [--out DIR] [--only NAME ...] [--peers]
+
+Every line is a real campaign by Snakemake in a folder of its own; those of different devices run at the same time.
+
+    gems       FlagGems operators, both sides of equal code (protocol duet)
+    spin-0     a kernel of 2000 loops against itself
+    spin-0.5   ... against 2010 loops: 0.5 % more work
+    spin-1     ... against 2020 loops: 1 % more
+    drift      ... against itself, side b 0.2 % slower in each further round
+    own-*      one run a side, all of A and then all of B (protocol rounds): the order in which other tools measure
+
+Without --flaggems: the cpu backend, builtin operators, a rehearsal.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import shutil
+import statistics
+import subprocess
+import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+ROOT = Path(__file__).resolve().parents[1]
+SAME_CODE = {"TRITON_DISABLE_LINE_INFO": "1"}
+LOOPS = {"0": 2000, "0.5": 2010, "1": 2020}
+GEMS_OPS = ["mm", "softmax"]
+
+
+class Bench:
+    def __init__(self, options: argparse.Namespace) -> None:
+        self.out, self.flaggems, self.devices = options.out, options.flaggems, options.devices
+        self.backend = "cuda" if options.flaggems else "cpu"
+
+    def campaigns(self) -> dict[str, tuple[int, dict[str, Any]]]:
+        """By name: the device, and the configuration."""
+        last = self.devices[-1]
+        found = {"gems": (self.devices[0], self.gems())}
+        for percent in LOOPS:
+            found[f"spin-{percent}"] = (last, self.spin(LOOPS[percent], "duet", 6))
+        found["drift"] = (last, self.spin(LOOPS["0"], "duet", 6, {"SPIN_DRIFT": "4"}))
+        for percent in LOOPS:
+            found[f"own-{percent}"] = (last, self.spin(LOOPS[percent], "rounds", 1))
+        return found
+
+    def common(self) -> dict[str, Any]:
+        return {
+            "backend": self.backend,
+            "ir_gate": {"allow_no_diff": True},
+            "time_limit": 500,
+            "policy": "survey",
+            "protocol": "duet",
+            "rounds": 6,
+        }
+
+    def gems(self) -> dict[str, Any]:
+        config = self.common() | {"sides": {"a": {}, "b": {"env": SAME_CODE}}, "ops": GEMS_OPS}
+        if self.flaggems is None:
+            return config | {"ops": ["add"], "dtypes": ["float32"]}
+        gems = {"provider": "flaggems", "flaggems_dir": str(self.flaggems)}
+        return config | gems | {"dtypes": ["float16", "bfloat16"]}
+
+    def spin(
+        self, loops: int, protocol: str, rounds: int, more: dict[str, str] | None = None
+    ) -> dict[str, Any]:
+        config = self.common() | {"ops": ["spin"], "suite_dirs": [str(ROOT / "benchmarks/injected")]}
+        config |= {"dtypes": ["float32"], "autotune": {"mode": "off"}, "protocol": protocol, "rounds": rounds}
+        shorter = 1 if self.flaggems else 100  # the interpreter is slow
+        if self.flaggems is None:
+            shapes = self.out / "shapes.yaml"
+            shapes.write_text(yaml.safe_dump({"spin": {"shapes": [[256], [512]]}}))
+            config |= {"shape_file": str(shapes), "duet": {"superblocks": 3, "warm_up": 1}}
+        a, b = ({"SPINS": str(number // shorter)} for number in (LOOPS["0"], loops))
+        return config | {"sides": {"a": {"env": a}, "b": {"env": b | SAME_CODE | (more or {})}}}
+
+    def run(self, name: str, device: int, config: dict[str, Any]) -> None:
+        folder = self.out / name
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir(parents=True)
+        (folder / "campaign.yaml").write_text(yaml.safe_dump(config | {"devices": [device]}))
+        command = [sys.executable, "-m", "snakemake", "-s", str(ROOT / "workflow/Snakefile")]
+        command += ["--directory", str(folder), "--cores", "2", "--configfile", str(folder / "campaign.yaml")]
+        env = {**os.environ, "PYTHONPATH": f"{ROOT}:{os.environ.get('PYTHONPATH', '')}"}
+        started = time.perf_counter()
+        with (folder / "snakemake.log").open("w") as log:
+            done = subprocess.run(
+                command, cwd=ROOT, env=env, stdout=log, stderr=subprocess.STDOUT, check=False
+            )
+        print(f"{name}: snakemake exit {done.returncode}, {time.perf_counter() - started:.0f} s", flush=True)
+
+    def results(self, name: str) -> Path:
+        return self.out / name / "results" / self.backend
+
+
+def report(bench: Bench, names: list[str]) -> str:
+    head = ("campaign", "operator", "verdict", "ratio, 95 % interval", "rows", "rows claimed")
+    head += ("sd of the rounds", "device s a row and round")
+    lines = [f"| {' | '.join(head)} |"]
+    lines.append("| --- | --- | --- | --- | --- | --- | --- | --- |")
+    for name in names:
+        path = bench.results(name) / "verdicts.json"
+        if not path.exists():
+            lines.append(f"| {name} | | no summary | | | | | |")
+            continue
+        found = json.loads(path.read_text())
+        lines += [line_of(name, operator, bench.results(name)) for operator in found["operators"]]
+        if found.get("void"):
+            lines.append(f"| {name} | | VOID: {found['void']} | | | | | |")
+    return "\n".join(lines)
+
+
+def line_of(name: str, operator: dict[str, Any], results: Path) -> str:
+    evidence = operator["evidence"] or {}
+    interval = evidence.get("ratio_ci") or [float("nan")] * 2
+    rows = operator["rows"]
+    claimed = sum(row.get("verdict") in ("FASTER", "SLOWER") for row in rows)
+    spreads = [row["sd"] for row in rows if row.get("sd") is not None]
+    spread = f"{min(spreads):.2%} to {max(spreads):.2%}" if spreads else ""
+    ratio = f"{evidence.get('ratio', float('nan')):.4f}, {interval[0]:.4f} to {interval[1]:.4f}"
+    detail = "; ".join([*operator["refusals"]][:1]) or operator["detail"] or ""
+    spent = seconds_a_row(results / operator["op"])
+    return (
+        f"| {name} | {operator['op']} | {operator['verdict']} {detail} | {ratio} | {len(rows)} | {claimed} | {spread} "
+        f"| {spent:.2f} |"
+    )
+
+
+def seconds_a_row(folder: Path) -> float:
+    """Device seconds of both sides together, flushes, discarded and warm-up launches included: the middle row."""
+    by_row: dict[tuple[str, str], float] = {}
+    for path in folder.glob("[ab]/r*/samples.jsonl"):
+        for line in path.read_text().splitlines():
+            sample = json.loads(line)
+            spent = sum((sample.get("spent_ms") or {}).values()) / 1e3
+            key = (path.parent.name, str(sample["seq"]))
+            by_row[key] = by_row.get(key, 0.0) + spent
+    return statistics.median(by_row.values()) if by_row else float("nan")
+
+
+def peers(bench: Bench) -> str:
+    """What the published rules of other tools say: on the duet's samples, and in their own order."""
+    told = []
+    for name in ["gems", *(f"spin-{percent}" for percent in LOOPS)]:
+        command = [sys.executable, str(ROOT / "benchmarks/peer_tables.py"), str(bench.results(name))]
+        own = bench.results(name.replace("spin", "own")) / "samples.parquet"
+        command += ["--own-order", str(own)] if name != "gems" and own.exists() else []
+        env = {**os.environ, "PYTHONPATH": f"{ROOT}:{os.environ.get('PYTHONPATH', '')}"}
+        done = subprocess.run(command, env=env, capture_output=True, text=True, check=False)
+        told.append(f"### {name}\n\n{done.stdout}{done.stderr}")
+    return "\n".join(told)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--flaggems", type=Path, help="a FlagGems checkout; the cpu backend without it")
+    parser.add_argument("--devices", type=int, nargs="*", default=[0], help="one GPU or two")
+    parser.add_argument("--out", type=Path, default=ROOT / "build/h200_duet", help="folder of the campaigns")
+    parser.add_argument("--only", nargs="*", help="some of the campaigns")
+    options = parser.parse_args()
+    options.out = options.out.resolve()
+    options.out.mkdir(parents=True, exist_ok=True)
+    options.flaggems = options.flaggems.resolve() if options.flaggems else None
+    bench = Bench(options)
+    campaigns = {
+        name: one for name, one in bench.campaigns().items() if not options.only or name in options.only
+    }
+
+    def all_of(device: int) -> None:
+        for name, (where, config) in campaigns.items():
+            if where == device:
+                bench.run(name, device, config)
+
+    with ThreadPoolExecutor(len(options.devices)) as pool:
+        list(pool.map(all_of, options.devices))
+    text = f"{report(bench, list(campaigns))}\n\n{peers(bench)}\n"
+    print(text)
+    (options.out / "report.md").write_text(text)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

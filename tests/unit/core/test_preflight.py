@@ -1,0 +1,53 @@
+"""What a side's interpreter must be able to do before anything is measured with it."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from zlbench_core.campaign import load_campaign
+from zlbench_core.errors import PreflightError
+from zlbench_core.preflight import preflight
+
+GOOD = {
+    "python": "3.10.13",
+    "versions": {"torch": "2.13.0", "triton": "3.2.0", "pytest": "9.0", "yaml": "6.0"},
+    "plugin_errors": {},
+    "visible_devices": None,
+}
+
+
+@pytest.fixture
+def check(tmp_path):
+    """Preflight of a side whose interpreter answers the probe with GOOD and these changes."""
+
+    def check(**changes):
+        python = tmp_path / "python"
+        python.write_text(f"#!/bin/sh\necho 'ZLBENCH_PROBE {json.dumps({**GOOD, **changes})}'\n")
+        python.chmod(0o755)
+        sides = {"a": {"python": str(python)}, "b": None}
+        campaign = load_campaign({"backend": "cpu", "ops": ["mm"], "sides": sides})
+        return preflight(campaign, campaign.side("a"))
+
+    return check
+
+
+def test_a_side_of_its_own_interpreter_is_recorded_with_its_versions(check):
+    facts = check()
+    assert (facts["python"], facts["triton"], facts["torch"]) == ("3.10.13", "3.2.0", "2.13.0")
+
+
+@pytest.mark.parametrize(
+    ("changes", "told"),
+    [
+        ({"python": "3.9.18"}, "is Python 3.9.18; a side needs 3.10 or newer"),
+        ({"versions": {**GOOD["versions"], "triton": None}}, "cannot import triton"),
+        ({"plugin_errors": {"zlbench_core.plugins.timing": "ImportError: no"}}, "timing: ImportError: no"),
+        # An old Python cannot read a plugin's source either: the version is what is said.
+        ({"python": "3.9.18", "plugin_errors": {"x": "SyntaxError: no"}}, "a side needs 3.10 or newer"),
+    ],
+)
+def test_what_an_interpreter_lacks_is_one_line(check, changes, told):
+    with pytest.raises(PreflightError, match=told):
+        check(**changes)
