@@ -39,7 +39,7 @@ SUITES = (
     ("gate", (0.01,) * 3 + (0.0,) * 7),
     ("survey", (0.01,) * 5 + (0.0,) * 15),
 )
-DRIFTS = (0.01, 0.05)
+DRIFTS = (0.01, 0.02, 0.05)
 PLACEBOS = 10
 BIASES = (0.0, 0.01, 0.02)
 Table = dict[tuple[str, float], dict[str, Tally]]
@@ -112,9 +112,12 @@ def report_suites(campaigns: int, noise: Noise, rng: np.random.Generator) -> boo
 
 
 def report_drift(plain: dict[tuple[str, float], np.ndarray]) -> bool:
-    """Print the verdicts of A/A rounds in which side B alone drifts. True when it was claimed to be a difference."""
+    """Print the verdicts of A/A rounds in which side B alone drifts. True when it was claimed to be a difference.
+
+    A drift whose mean lies beyond the margin is a difference too while it lasts: of it nothing is promised.
+    """
     print("\nA/A in whole replays, side B alone drifting over the rounds: % of verdicts under 6-then-12")
-    print("| noise | drift in 6 rounds | FASTER | SLOWER | SAME | UNDECIDED | rounds |\n" + "|---" * 7 + "|")
+    print("| noise | drift in 12 rounds | FASTER | SLOWER | SAME | UNDECIDED | rounds |\n" + "|---" * 7 + "|")
     breached = False
     for noise in NOISES:
         for by in DRIFTS:
@@ -122,7 +125,8 @@ def report_drift(plain: dict[tuple[str, float], np.ndarray]) -> bool:
             total = sum(counts.values())
             shares = " | ".join(f"{100 * count / total:.1f}" for count in counts.values())
             print(f"| {noise.name} | {100 * by:g}% | {shares} | {spent:.1f} |")
-            breached |= Tally(total, counts[Verdict.FASTER] + counts[Verdict.SLOWER]).breach
+            claims = counts[Verdict.FASTER] + counts[Verdict.SLOWER]
+            breached |= by <= 2 * MARGIN and Tally(total, claims).breach
     return breached
 
 

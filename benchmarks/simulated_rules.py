@@ -155,8 +155,8 @@ def suites(
 
 
 def drifting(y: np.ndarray, by: float) -> np.ndarray:
-    """The same rounds, of which side B alone drifts: by `by` (a log ratio) over the first six of them, and on."""
-    return y + by * np.arange(y.shape[1]) / 5
+    """The same rounds, of which side B alone drifts: by `by` (a log ratio) over the twelve that may be run."""
+    return y + by * np.arange(y.shape[1]) / (plan_looks(ALPHA).last - 1)
 
 
 def placebo_alarms(

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from zlbench_core.chain.code import COLUMNS, shown_lines
+from zlbench_core.chain.receipt import read_receipt
 from zlbench_core.errors import ReadError
 from zlbench_core.files import read_object
 from zlbench_core.results.console import status_table, text_table, verdict_table
@@ -58,8 +59,11 @@ def _lines(
 
 def _code_table(folder: Path, width: int | None) -> Iterator[str]:
     """What a campaign without measurements is about: the code, operator by operator."""
-    if read_object(folder / "receipt.json", ReadError, what="receipt")["config"]["measure"]:
-        return
+    try:
+        if read_receipt(folder)["config"].get("measure", True):
+            return
+    except ReadError:
+        return  # without a receipt nothing stands, and the command says so first
     yield "changes of side b over the variants that differ; zlbench ir diff RUN_A RUN_B shows the code\n"
     yield text_table(shown_lines(read_table(folder / "code.csv")), COLUMNS, width)
 

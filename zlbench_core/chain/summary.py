@@ -35,7 +35,7 @@ def summarise(
     statuses = [line for op in campaign.ops for line in status_lines(campaign, runs.get(op, []))]
     write_status(out_dir / "ops_status.csv", statuses)
     write_ab(out_dir / "ab.csv", [line for case in shown.values() for line in ab_lines(case)])
-    write_code(out_dir / "code.csv", code_lines({op: gates[op] for op in cases}))
+    write_code(out_dir / "code.csv", code_lines({op: gates[op] for op in cases if op in gates}))
     write_summary(out_dir / "summary.csv", summary_lines(campaign, runs, shown))
     write_json(out_dir / "receipt.json", _receipt(campaign, runs, gate_files, out_dir))
     write_json(out_dir / "verdicts.json", framed(verdicts))

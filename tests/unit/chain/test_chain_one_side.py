@@ -7,6 +7,7 @@ import json
 
 import pytest
 
+from zlbench_core.caliber import caliber_hazards
 from zlbench_core.chain.accept import require_accepted
 from zlbench_core.chain.compare import compare_runs
 from zlbench_core.chain.show import show_campaign
@@ -45,7 +46,6 @@ def test_rounds_on_one_caliber_give_a_median(one_sided, real_runs):
     ("changes", "field"),
     [
         ({"timer": "cuda_graph"}, "timer"),
-        ({"device_uuid": "cpu-1"}, "device_uuid"),
         ({"harness": "another"}, "harness"),
         ({"plan": "another"}, "plan"),
         ({"started": "mm a 1"}, "started"),
@@ -60,6 +60,13 @@ def test_rounds_on_two_calibers_are_refused_by_name(one_sided, real_runs, change
     assert f"!!! [caliber] mm: {field}" in show_campaign(real_runs.root)
     with pytest.raises(CaliberMismatch):
         require_accepted(real_runs.root / "verdicts.json")
+
+
+def test_rounds_on_two_devices_of_one_model_are_a_hazard_that_is_named(one_sided, real_runs):
+    assert one_sided(device_uuid="cpu-1")["operators"] == []
+    folders = [(f"a r{number}", real_runs.folder("a", number)) for number in (1, 2)]
+    [hazard] = [line for line in caliber_hazards(folders) if line.startswith("device_uuid")]
+    assert hazard == "device_uuid: the rounds ran on 2 devices of one model: cpu-0, cpu-1"
 
 
 def test_other_code_in_a_later_round_is_refused(real_runs, make_campaign):

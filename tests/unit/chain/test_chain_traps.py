@@ -188,11 +188,12 @@ def test_the_summary_refuses_two_timers_too_and_a_release_marks_every_number(pla
     write_json(gate, gate_document("sort", GateResult("different"), [], []))
     for released in (False, True):
         campaign = make_campaign(ops=["sort"], sides=SIDES, allow_caliber_mismatch=released)
-        summarise(campaign, folders, [gate], tmp_path)
-        [operator] = json.loads((tmp_path / "verdicts.json").read_text())["operators"]
+        out = gate.parent.parent
+        summarise(campaign, folders, [gate], out)
+        [operator] = json.loads((out / "verdicts.json").read_text())["operators"]
         assert "timer: a r1=direct, b r1=cuda_graph" in operator["refusals"]
         tables = [
-            list(csv.DictReader((tmp_path / name).open(newline=""))) for name in ("ab.csv", "summary.csv")
+            list(csv.DictReader((out / name).open(newline=""))) for name in ("ab.csv", "summary.csv")
         ]
         if not released:
             assert (operator["verdict"], operator["note"], tables) == ("REFUSED", "", [[], []])
@@ -203,7 +204,7 @@ def test_the_summary_refuses_two_timers_too_and_a_release_marks_every_number(pla
         assert all(
             line["note"].startswith("CALIBER MISMATCH RELEASED: ") for lines in tables for line in lines
         )
-        assert main(["show", str(tmp_path)]) == 0
+        assert main(["show", str(out)]) == 0
 
 
 def test_a_released_comparison_marks_every_number(place, capsys):

@@ -137,7 +137,7 @@ def test_one_side_alone_shows_statuses_and_speedups(folder):
 def test_one_side_that_is_refused_shows_its_reasons_and_no_number(folder):
     folder.one_sided()
     operator = {"op": "mm", "verdict": "REFUSED", "detail": "", "reasons": ["x: y"], "refusals": ["x: y"]}
-    more = {"exclusions": [], "hazards": [], "rows": [], "evidence": None, "note": ""}
+    more = {"exclusions": [], "hazards": [], "rows": [], "evidence": None, "note": "", "rounds_needed": None}
     folder.change("verdicts.json", lambda found: found.update(operators=[operator | more]))
     reader = read(folder)
     assert "x: y" in reader.words

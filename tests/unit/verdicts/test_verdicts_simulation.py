@@ -94,7 +94,7 @@ def test_the_duet_removes_what_both_sides_share():
 def test_a_drift_of_one_side_alone_is_not_claimed(null, by):
     counts, _ = verdict_counts(drifting(null["typical"][:100], by))
     assert counts[Verdict.FASTER] + counts[Verdict.SLOWER] <= 1
-    assert counts[Verdict.UNDECIDED] >= 90
+    assert counts[Verdict.UNDECIDED] + counts[Verdict.SAME] >= 99
 
 
 def test_placebos_void_a_biased_campaign_and_rarely_a_fair_one():
