@@ -59,6 +59,7 @@ class Bench:
             "time_limit": 500,
             "policy": "survey",
             "protocol": "duet",
+            "duet": {"patience": 60},
             "rounds": 6,
         }
 
@@ -97,6 +98,12 @@ class Bench:
             )
         print(f"{name}: snakemake exit {done.returncode}, {time.perf_counter() - started:.0f} s", flush=True)
 
+    def was_refused(self, name: str) -> bool:
+        path = self.results(name) / "verdicts.json"
+        if not path.exists():
+            return True
+        return any(operator["verdict"] == "REFUSED" for operator in json.loads(path.read_text())["operators"])
+
     def results(self, name: str) -> Path:
         return self.out / name / "results" / self.backend
 
@@ -119,17 +126,24 @@ def report(bench: Bench, names: list[str]) -> str:
 
 
 def line_of(name: str, operator: dict[str, Any], results: Path) -> str:
-    evidence = operator["evidence"] or {}
+    # Equal code is NO CODE CHANGE whatever the clock says; what the clock says of it is its placebo.
+    judged = operator.get("placebo") or operator
+    evidence = judged["evidence"] or {}
     interval = evidence.get("ratio_ci") or [float("nan")] * 2
-    rows = operator["rows"]
+    rows = judged["rows"]
     claimed = sum(row.get("verdict") in ("FASTER", "SLOWER") for row in rows)
-    spreads = [row["sd"] for row in rows if row.get("sd") is not None]
+    spreads = [row["sd_log"] for row in rows if row.get("sd_log") is not None]
     spread = f"{min(spreads):.2%} to {max(spreads):.2%}" if spreads else ""
     ratio = f"{evidence.get('ratio', float('nan')):.4f}, {interval[0]:.4f} to {interval[1]:.4f}"
-    detail = "; ".join([*operator["refusals"]][:1]) or operator["detail"] or ""
+    detail = "; ".join([*operator["refusals"]][:1]) or judged["detail"] or ""
+    verdict = (
+        judged["verdict"]
+        if judged is operator
+        else f"{operator['verdict']}, as a placebo {judged['verdict']}"
+    )
     spent = seconds_a_row(results / operator["op"])
     return (
-        f"| {name} | {operator['op']} | {operator['verdict']} {detail} | {ratio} | {len(rows)} | {claimed} | {spread} "
+        f"| {name} | {operator['op']} | {verdict} {detail} | {ratio} | {len(rows)} | {claimed} | {spread} "
         f"| {spent:.2f} |"
     )
 
@@ -177,9 +191,13 @@ def main() -> int:
     }
 
     def all_of(device: int) -> None:
+        """The campaigns of one device; none after one that was refused: what it stumbled over will be there again."""
         for name, (where, config) in campaigns.items():
             if where == device:
                 bench.run(name, device, config)
+                if bench.was_refused(name):
+                    print(f"{name} was refused; nothing more on device {device}", flush=True)
+                    return
 
     with ThreadPoolExecutor(len(options.devices)) as pool:
         list(pool.map(all_of, options.devices))

@@ -7,7 +7,6 @@ import json
 
 import pytest
 
-from zlbench_core.caliber import caliber_hazards
 from zlbench_core.chain.accept import require_accepted
 from zlbench_core.chain.compare import compare_runs
 from zlbench_core.chain.show import show_campaign
@@ -63,9 +62,9 @@ def test_rounds_on_two_calibers_are_refused_by_name(one_sided, real_runs, change
 
 
 def test_rounds_on_two_devices_of_one_model_are_a_hazard_that_is_named(one_sided, real_runs):
-    assert one_sided(device_uuid="cpu-1")["operators"] == []
-    folders = [(f"a r{number}", real_runs.folder("a", number)) for number in (1, 2)]
-    [hazard] = [line for line in caliber_hazards(folders) if line.startswith("device_uuid")]
+    [operator] = one_sided(device_uuid="cpu-1")["operators"]
+    assert operator["verdict"] == "UNDECIDED"
+    [hazard] = [line for line in operator["hazards"] if line.startswith("device_uuid")]
     assert hazard == "device_uuid: the rounds ran on 2 devices of one model: cpu-0, cpu-1"
 
 

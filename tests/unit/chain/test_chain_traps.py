@@ -192,9 +192,7 @@ def test_the_summary_refuses_two_timers_too_and_a_release_marks_every_number(pla
         summarise(campaign, folders, [gate], out)
         [operator] = json.loads((out / "verdicts.json").read_text())["operators"]
         assert "timer: a r1=direct, b r1=cuda_graph" in operator["refusals"]
-        tables = [
-            list(csv.DictReader((out / name).open(newline=""))) for name in ("ab.csv", "summary.csv")
-        ]
+        tables = [list(csv.DictReader((out / name).open(newline=""))) for name in ("ab.csv", "summary.csv")]
         if not released:
             assert (operator["verdict"], operator["note"], tables) == ("REFUSED", "", [[], []])
             continue
