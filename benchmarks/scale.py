@@ -19,10 +19,11 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parents[1]))
 sys.path.insert(0, str(Path(__file__).parent))
 
+import yaml
 from scale_campaign import Scale, finish, run_folders, write_sources
 
 SUMMARISE = """
-import sys
+import os
 from pathlib import Path
 import yaml
 from zlbench_core.campaign import load_campaign
@@ -30,16 +31,17 @@ from zlbench_core.chain.summary import summarise
 campaign = load_campaign(yaml.safe_load(Path("campaign.yaml").read_text()))
 folders = [Path(line) for line in Path("folders.txt").read_text().split()]
 gates = [Path("results/cpu") / op / "ir_gate.json" for op in campaign.ops]
-summarise(campaign, folders, gates, Path("results/cpu"))
+summarise(campaign, folders, gates, Path("results/cpu"), at_once=os.cpu_count())
 """
 
 
 @dataclass(frozen=True)
 class Cost:
-    """Wall time in seconds and the peak resident memory in MiB of one command and its children."""
+    """One command and its children: wall and CPU time in seconds, the peak memory of one of the processes in MiB."""
 
     name: str
     seconds: float
+    cpu: float
     peak_mib: float
     last_line: str
 
@@ -58,7 +60,7 @@ def cost_of(name: str, command: list[str], scale: Scale) -> Cost:
     if os.waitstatus_to_exitcode(status):
         sys.exit(f"{name} failed:\n{text[-2000:]}")
     said = next((line for line in reversed(text.splitlines()) if "Nothing to be done" in line), "")
-    return Cost(name, seconds, usage.ru_maxrss / 1024, said)
+    return Cost(name, seconds, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024, said)
 
 
 def summary_costs(scale: Scale) -> list[Cost]:
@@ -70,8 +72,6 @@ def summary_costs(scale: Scale) -> list[Cost]:
         (scale.folder / "folders.txt").write_text(
             "\n".join(str(path.relative_to(scale.folder)) for path in folders)
         )
-        import yaml
-
         (scale.folder / "campaign.yaml").write_text(yaml.safe_dump(part.config(part.names, scale.rounds)))
         costs.append(cost_of(f"summary, {len(folders)} run folders", [sys.executable, "-c", SUMMARISE], part))
     return costs
@@ -98,7 +98,8 @@ def main() -> None:
         ]
     print(f"{arguments.ops} operators, 2 sides, {arguments.rounds} rounds")
     for cost in costs:
-        print(f"{cost.name:34}{cost.seconds:8.1f} s{cost.peak_mib:8.0f} MiB  {cost.last_line[:60]}")
+        told = f"{cost.seconds:8.1f} s{cost.cpu:8.1f} s of CPU{cost.peak_mib:6.0f} MiB"
+        print(f"{cost.name:34}{told}  {cost.last_line[:19]}")
 
 
 if __name__ == "__main__":

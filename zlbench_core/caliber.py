@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +24,7 @@ __all__ = [
     "undeclared_differences",
 ]
 
-Runs = Sequence[tuple[str, Path | str]]
+Runs = Sequence[tuple[str, Path | str | Mapping[str, Any]]]  # by label: a run folder, or its identity
 
 AUTOTUNE_MODES = ("off", "record", "replay")
 _PYTHON_AXIS = ("environment.",)
@@ -101,7 +102,7 @@ def undeclared_differences(runs: Runs, declared_axis: Sequence[str]) -> list[str
     `declared_axis` has entries "env:NAME", "python" and "provider_dir" (Campaign.declared_axis).
     Raises IdentityError when a run has no identity: caliber_complaints is asked first.
     """
-    identities = {label: load_identity(path) for label, path in runs}
+    identities = {label: _identity(path) for label, path in runs}
     flat = {label: dict(_flatten(identity)) for label, identity in identities.items()}
     names = sorted({name for identity in flat.values() for name in identity})
     complaints = []
@@ -119,9 +120,7 @@ def equal_sides(runs: Runs, declared_axis: Sequence[str]) -> list[str]:
     """
     sides: dict[str, set[str]] = {}
     for label, path in runs:
-        flat = {
-            name: value for name, value in _flatten(load_identity(path)) if is_declared(name, declared_axis)
-        }
+        flat = {name: value for name, value in _flatten(_identity(path)) if is_declared(name, declared_axis)}
         sides.setdefault(label.split()[0], set()).add(repr(sorted(flat.items())))
     if len(sides) < 2 or not declared_axis or len(set().union(*sides.values())) > 1:
         return []
@@ -133,7 +132,7 @@ def missing_fields(runs: Runs) -> list[str]:
 
     Raises IdentityError when a run has no identity: caliber_complaints is asked first.
     """
-    identities = {label: load_identity(path) for label, path in runs}
+    identities = {label: _identity(path) for label, path in runs}
     complaints = []
     for name in REQUIRED:
         missing = [label for label, identity in identities.items() if _lookup(identity, name) is None]
@@ -147,7 +146,7 @@ def _unreadable_precision(runs: Runs) -> list[str]:
     """Mixing torch's two ways to set a precision makes reading it raise: two sides' "unknown" are not equal."""
     unknown: dict[str, list[str]] = {}
     for label, path in runs:
-        for name, value in (_lookup(load_identity(path), "environment.precision") or {}).items():
+        for name, value in (_lookup(_identity(path), "environment.precision") or {}).items():
             if value == "unknown":
                 unknown.setdefault(name, []).append(label)
     return [
@@ -186,6 +185,10 @@ def compared_values(identity: Mapping[str, Any]) -> dict[str, Any]:
     return judged | {name: value for name, value in _flatten(identity) if not _is_volatile(name)}
 
 
+def _identity(run: Path | str | Mapping[str, Any]) -> Mapping[str, Any]:
+    return run if isinstance(run, Mapping) else load_identity(run)
+
+
 def _lookup(identity: Mapping[str, Any], name: str) -> Any:
     value: Any = identity
     for part in name.split("."):
@@ -197,7 +200,7 @@ def _load(runs: Runs) -> tuple[dict[str, dict[str, Any]], list[str]]:
     identities, complaints = {}, []
     for label, path in runs:
         try:
-            identities[label] = load_identity(path)
+            identities[label] = _identity(path)
         except IdentityError as error:
             complaints.append(f"run_identity: {label}: {error}")
     return identities, complaints
@@ -295,6 +298,7 @@ def _flatten(value: Any, prefix: str = "") -> Iterator[tuple[str, Any]]:
         yield prefix, value
 
 
+@cache
 def _is_volatile(name: str) -> bool:
     return any(name == known or name.startswith(f"{known}.") for known in (*MAY_DIFFER, *OWN_RULES))
 

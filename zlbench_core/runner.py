@@ -7,7 +7,7 @@ import shutil
 import signal
 import subprocess
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -329,15 +329,16 @@ def _digests(out_dir: Path) -> dict[str, str]:
     return {name: sha256_of(out_dir / name) for name in VOUCHED if (out_dir / name).is_file()}
 
 
-def check_digests(out_dir: Path) -> list[str]:
-    """Which files of a finished run are not what its identity vouches for."""
-    digests = load_identity(out_dir).get("digests")
+def check_digests(out_dir: Path, identity: Mapping[str, Any] | None = None) -> list[str]:
+    """Which files of a finished run are not what its identity (read here, unless it is given) vouches for."""
+    digests = (load_identity(out_dir) if identity is None else identity).get("digests")
     digests = digests if isinstance(digests, dict) else {}
     names = {*digests, "run.log", *(name for name in VOUCHED if (out_dir / name).is_file())}
-    return sorted(name for name in names if not _vouched(out_dir, name, digests.get(name)))
+    root = os.path.realpath(out_dir)
+    return sorted(name for name in names if not _vouched(root, name, digests.get(name)))
 
 
-def _vouched(out_dir: Path, name: str, digest: Any) -> bool:
-    path = out_dir / name
-    inside = path.resolve().is_relative_to(out_dir.resolve())
-    return inside and path.is_file() and sha256_of(path) == digest
+def _vouched(root: str, name: str, digest: Any) -> bool:
+    path = os.path.realpath(os.path.join(root, name))
+    inside = path.startswith(root + os.sep)
+    return inside and os.path.isfile(path) and sha256_of(path) == digest

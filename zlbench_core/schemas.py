@@ -23,6 +23,11 @@ def load_schema(name: str) -> dict[str, Any]:
     return yaml.safe_load((SCHEMA_DIR / f"{name}.schema.yaml").read_text(encoding="utf-8"))
 
 
+@cache
+def _validator(name: str) -> Draft202012Validator:
+    return Draft202012Validator(load_schema(name))
+
+
 def validated(value: Mapping[str, Any], schema_name: str, source: str) -> dict[str, Any]:
     """A copy of `value` with the schema's defaults, or ConfigError naming the first bad value."""
     schema = load_schema(schema_name)
@@ -33,7 +38,7 @@ def validated(value: Mapping[str, Any], schema_name: str, source: str) -> dict[s
 
 def check(value: Any, schema_name: str, source: str, error_type: type[ZlbenchError]) -> None:
     """Raise `error_type` with one line when `value` does not fit the schema."""
-    error = best_match(Draft202012Validator(load_schema(schema_name)).iter_errors(value))
+    error = best_match(_validator(schema_name).iter_errors(value))
     if error is not None:
         raise error_type(_one_line(error, source))
 

@@ -36,6 +36,7 @@ _READERS += (
     "chain/guards.py",
     "chain/look.py",
     "chain/mend.py",
+    "chain/parts.py",
     "chain/recompute.py",
     "chain/store.py",
     "caliber",

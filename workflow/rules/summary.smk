@@ -20,6 +20,7 @@ rule summarise:
     log:
         "logs/{backend}/summary.log",
     localrule: True
+    threads: workflow.cores
     params:
         plan=get_summary_plan,
     message:

@@ -12,4 +12,5 @@ with step("summary", snakemake.log[0]):
         [Path(identity).parent for identity in identities],
         [Path(gate) for gate in snakemake.input.gates],
         Path(snakemake.output.verdicts).parent,
+        at_once=snakemake.threads,
     )

@@ -64,8 +64,8 @@ def load_run(folder: Path) -> Run:
     result, problem = RunResult(), None
     try:
         identity = load_identity(folder)
-        broken = check_digests(folder)
-        result = read_run(folder)
+        broken = check_digests(folder, identity)
+        result = read_run(folder, identity=identity)
         if broken:
             problem = f"{', '.join(broken)} in {folder} is not the file that the run's identity vouches for"
         elif identity.get("status") not in ("complete", "failed"):

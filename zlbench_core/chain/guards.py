@@ -11,7 +11,8 @@ from zlbench_core.chain.collect import Run
 from zlbench_core.chain.status import status_of
 from zlbench_core.errors import ArchiveError, ReadError
 from zlbench_core.files import read_object, sha256_of
-from zlbench_core.ir.compare import DIFFERENT, IDENTICAL, compare_archives
+from zlbench_core.ir.archive import Archive, read_archive
+from zlbench_core.ir.compare import DIFFERENT, IDENTICAL, compare_read
 from zlbench_core.ir.gate import SCHEMA_VERSION as GATE_SCHEMA
 from zlbench_core.results.status import OK
 
@@ -53,24 +54,37 @@ def changing_sides(runs: Sequence[Run], sides: Sequence[str]) -> list[str]:
     complaints = []
     for side in sides:
         mine = [run for run in runs if run.side == side]
-        complaints += undeclared_differences([(run.label, run.folder) for run in mine], [])
+        complaints += undeclared_differences([(run.label, run.identity) for run in mine], [])
         complaints += _other_code(mine)
     return complaints
 
 
 def _other_code(runs: Sequence[Run]) -> list[str]:
-    complaints = []
+    """Each later run against the first, whose archive is read once: every stage of it is a file."""
+    complaints, first = [], _read_archive(runs[0]) if len(runs) > 1 else None
     for run in runs[1:]:
-        try:
-            found = compare_archives([runs[0].folder], [run.folder])
-        except ArchiveError as error:
-            complaints.append(f"ir: {run.label}: {error}")
-            continue
-        if found.verdict != IDENTICAL:
-            complaints.append(
-                f"ir: {run.label} ran other code than {runs[0].label} ({found.reason or found.first_stage})"
-            )
+        reason = _difference(first, run)
+        if reason is not None:
+            complaints.append(f"ir: {run.label} ran other code than {runs[0].label} ({reason})")
     return complaints
+
+
+def _difference(first: Archive | ArchiveError | None, run: Run) -> str | None:
+    other = first if isinstance(first, ArchiveError) else _read_archive(run)
+    if isinstance(other, ArchiveError):
+        return str(other)
+    try:
+        found = compare_read([first], [other])
+    except ArchiveError as error:  # of a stage, which is read where other rules made its digest
+        return str(error)
+    return None if found.verdict == IDENTICAL else str(found.reason or found.first_stage)
+
+
+def _read_archive(run: Run) -> Archive | ArchiveError:
+    try:
+        return read_archive(run.folder)
+    except ArchiveError as error:
+        return error
 
 
 def unapplied(runs: Sequence[Run]) -> list[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import statistics
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from zlbench_core.campaign import Campaign
@@ -71,15 +71,12 @@ def ab_lines(case: OperatorCase) -> Iterator[dict[str, Any]]:
             }
 
 
-def summary_lines(
-    campaign: Campaign, runs: Mapping[str, Sequence[Run]], cases: Mapping[str, OperatorCase]
-) -> Iterator[dict[str, Any]]:
-    """summary.csv: one line per row, medians over the rounds."""
-    for op in campaign.ops:
-        if op in cases and campaign.is_ab:
-            yield from (_pair_line(campaign, cases[op], pairs) for pairs in cases[op].pairs.values())
-        elif op in cases:
-            yield from _side_lines(campaign, cases[op], runs.get(op, ()))
+def summary_lines(campaign: Campaign, case: OperatorCase, runs: Sequence[Run]) -> Iterator[dict[str, Any]]:
+    """summary.csv: one line per row of an operator, medians over the rounds."""
+    if campaign.is_ab:
+        yield from (_pair_line(campaign, case, pairs) for pairs in case.pairs.values())
+    else:
+        yield from _side_lines(campaign, case, runs)
 
 
 def _pair_line(campaign: Campaign, case: OperatorCase, pairs: Sequence[PairedRound]) -> dict[str, Any]:

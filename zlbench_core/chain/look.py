@@ -7,7 +7,7 @@ from pathlib import Path
 
 from zlbench_core.campaign import Campaign
 from zlbench_core.chain.collect import load_runs
-from zlbench_core.chain.store import read_gates, store_campaign
+from zlbench_core.chain.store import read_gates, store_campaign, store_operator
 from zlbench_core.files import write_json
 from zlbench_core.verdicts.stored import judge_operator
 
@@ -19,10 +19,15 @@ def first_look(
 
     What is decided here is left alone, and so is what no further round can decide: a refusal, a failure.
     """
-    runs = load_runs(list(run_dirs))
-    stored, cases = store_campaign(campaign, runs, read_gates(gate_files), family)
+    runs, gates = load_runs(list(run_dirs)), read_gates(gate_files)
+    operators, begun = [], {}
+    for op in campaign.ops:
+        operator, case, _ = store_operator(campaign, op, runs.get(op, []), gates.get(op), family)
+        operators.append(operator)
+        begun[op] = case.rounds
+    stored = store_campaign(campaign, operators)
     judged = {operator.op: judge_operator(stored, operator) for operator in stored.operators}
-    rounds = {op: cases[op].rounds + verdict.next_rounds for op, verdict in judged.items()}
+    rounds = {op: begun[op] + verdict.next_rounds for op, verdict in judged.items()}
     said = {
         op: {"verdict": verdict.verdict.value, "detail": verdict.detail} for op, verdict in judged.items()
     }

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from zlbench_core.campaign import Campaign
-from zlbench_core.chain.collect import Run, RunCalls
-from zlbench_core.chain.evidence import stored_rows, with_calls
+from zlbench_core.chain.collect import Run
+from zlbench_core.chain.evidence import Calls, stored_rows, with_calls
 from zlbench_core.chain.judge import OperatorCase, build_case, one_sided_case
 from zlbench_core.errors import ArchiveError
 from zlbench_core.files import read_object
@@ -17,27 +17,24 @@ from zlbench_core.schemas import check
 from zlbench_core.verdicts import fixed_looks
 from zlbench_core.verdicts.stored import SEED, StoredCampaign, StoredOperator
 
-Runs = Mapping[str, list[Run]]
 Gates = Mapping[str, dict[str, Any]]
-OnCalls = Callable[[Run, RunCalls], None]
 
 
-def store_campaign(
-    campaign: Campaign, runs: Runs, gates: Gates, family: int, on_calls: OnCalls | None = None
-) -> tuple[StoredCampaign, dict[str, OperatorCase]]:
-    """The store and each operator's case. `family`: how many operators will be judged (plans.family_size).
+def store_operator(
+    campaign: Campaign, op: str, runs: Sequence[Run], gate: dict[str, Any] | None, family: int
+) -> tuple[StoredOperator | None, OperatorCase, Calls]:
+    """What is stored of one operator (None where nothing is: one side, and nothing to say), its case, its samples.
 
-    `on_calls` is handed the raw samples of each run, one operator at a time: all of them would not fit.
+    `family`: how many operators will be judged (plans.family_size).
     """
-    cases, operators = {}, []
-    for op in campaign.ops:
-        case, calls = with_calls(_case(campaign, op, runs.get(op, []), gates.get(op)), runs.get(op, []))
-        for run in runs.get(op, []) if on_calls else ():
-            on_calls(run, calls[run.label])
-        cases[op] = case
-        if campaign.is_ab or case.refusals or case.hazards:
-            operators.append(_operator(campaign, case, gates.get(op) or {}, family, calls))
-    stored = StoredCampaign(
+    case, calls = with_calls(_case(campaign, op, runs, gate), runs)
+    if not (campaign.is_ab or case.refusals or case.hazards):
+        return None, case, calls
+    return _operator(campaign, case, gate or {}, family, calls), case, calls
+
+
+def store_campaign(campaign: Campaign, operators: Iterable[StoredOperator | None]) -> StoredCampaign:
+    return StoredCampaign(
         alpha=campaign.alpha,
         delta=campaign.delta,
         policy=campaign.policy,
@@ -47,9 +44,8 @@ def store_campaign(
         released=campaign.allow_caliber_mismatch,
         declared_axis=tuple(campaign.declared_axis()),
         sides=campaign.side_names,
-        operators=tuple(operators),
+        operators=tuple(operator for operator in operators if operator is not None),
     )
-    return stored, cases
 
 
 def read_gates(paths: Sequence[Path]) -> dict[str, dict[str, Any]]:
@@ -81,7 +77,7 @@ def _operator(
     case: OperatorCase,
     gate: Mapping[str, Any],
     family: int,
-    calls: Mapping[str, RunCalls],
+    calls: Calls,
 ) -> StoredOperator:
     verdict = gate.get("verdict")
     placebo = verdict == "identical" and not campaign.allow_no_diff and campaign.placebo.wants(case.op)

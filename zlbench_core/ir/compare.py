@@ -97,6 +97,12 @@ def compare_archives(a_dirs: Sequence[Path | str], b_dirs: Sequence[Path | str])
         sides = {"a": [read_archive(path) for path in a_dirs], "b": [read_archive(path) for path in b_dirs]}
     except ArchiveError as error:
         return GateResult(UNKNOWN, str(error))
+    return compare_read(sides["a"], sides["b"])
+
+
+def compare_read(a: Sequence[Archive], b: Sequence[Archive]) -> GateResult:
+    """Compare two sides whose archives are read already; else as compare_archives."""
+    sides = {"a": a, "b": b}
     digests = tuple(
         (str(archive.path / INDEX), archive.digest) for side in sides.values() for archive in side
     )

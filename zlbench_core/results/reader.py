@@ -27,15 +27,17 @@ def read_run(
     expected_nodes: Collection[str] | None = None,
     dtypes: Collection[str] | None = None,
     log_name: str = LOG_NAME,
+    identity: Mapping[str, Any] | None = None,
 ) -> RunResult:
     """What the run in `run_dir` measured and what went wrong in it.
 
     `expected_nodes` (the pytest nodes that the run was asked for) and `dtypes` (asked for, with or without
-    `torch.`) come from run_identity.json where they are not given: its `test_node`, and `dtypes` of its
-    `measurement`. Raises ReadError where the folder has neither a log nor a JSON, or one that is too large.
+    `torch.`) come from run_identity.json where they are not given, or from `identity` where that was read already:
+    its `test_node`, and `dtypes` of its `measurement`.
+    Raises ReadError where the folder has neither a log nor a JSON, or one that is too large.
     """
     run_dir = Path(run_dir)
-    asked = _Asked.of(run_dir, expected_nodes, dtypes)
+    asked = _Asked.of(_identity(run_dir) if identity is None else identity, expected_nodes, dtypes)
     log = _read_log(run_dir, log_name)
     report, notes = _read_json(run_dir / JSON_NAME, log, asked.nodes)
     if log is None and report is None:
@@ -50,8 +52,12 @@ class _Asked:
     dtypes: tuple[str, ...]
 
     @classmethod
-    def of(cls, run_dir: Path, nodes: Collection[str] | None, dtypes: Collection[str] | None) -> _Asked:
-        identity = _identity(run_dir)
+    def of(
+        cls,
+        identity: Mapping[str, Any],
+        nodes: Collection[str] | None,
+        dtypes: Collection[str] | None,
+    ) -> _Asked:
         node = identity.get("test_node")
         measurement = identity.get("measurement")
         if dtypes is None and isinstance(measurement, Mapping):

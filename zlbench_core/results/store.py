@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import asdict, fields
+from dataclasses import asdict, fields, replace
 from itertools import groupby
 from pathlib import Path
 from typing import Any
@@ -70,6 +70,7 @@ SAMPLES_SCHEMA = pa.schema(
     ]
 )
 _ROW_FIELDS = ("op", "dtype", "mode", "size", "occurrence", "batch")
+_ROUND_FIELDS = tuple(field.name for field in fields(RowRound))
 
 
 def write_rounds(path: Path | str, stored: StoredCampaign) -> None:
@@ -98,18 +99,21 @@ def read_rounds(path: Path | str) -> StoredCampaign:
 
 @contextmanager
 def samples_writer(path: Path | str) -> Iterator[Any]:
-    """Yields a function that appends lines to samples.parquet, one group of rows a call; atomic as a whole."""
+    """Yields a function that appends a samples_table to samples.parquet, as one row group; atomic as a whole."""
     with (
         atomic_open(path, "wb") as stream,
         pq.ParquetWriter(stream, SAMPLES_SCHEMA, compression="zstd") as out,
     ):
 
-        def append(lines: Iterable[Mapping[str, Any]]) -> None:
-            found = list(lines)
-            if found:
-                out.write_table(pa.Table.from_pylist(found, schema=SAMPLES_SCHEMA))
+        def append(samples: pa.Table) -> None:
+            if samples.num_rows:
+                out.write_table(samples)
 
         yield append
+
+
+def samples_table(lines: Iterable[Mapping[str, Any]]) -> pa.Table:
+    return pa.Table.from_pylist(list(lines), schema=SAMPLES_SCHEMA)
 
 
 def read_samples_table(path: Path | str, columns: list[str] | None = None) -> list[dict[str, Any]]:
@@ -123,11 +127,12 @@ def read_samples_table(path: Path | str, columns: list[str] | None = None) -> li
 def _lines(operator: StoredOperator, row: StoredRow) -> Iterator[dict[str, Any]]:
     head = {"op": operator.op, **{name: getattr(row, name) for name in _ROW_FIELDS[1:]}}
     for number, one in enumerate(row.rounds, start=1):
-        yield {**head, "round": number, **asdict(one)}
+        yield {**head, "round": number, **{name: getattr(one, name) for name in _ROUND_FIELDS}}
 
 
 def _facts(stored: StoredCampaign) -> dict[str, Any]:
-    facts = asdict(stored)
+    # Without the rows, which asdict would copy one by one.
+    facts = asdict(replace(stored, operators=tuple(replace(one, rows=()) for one in stored.operators)))
     for operator in facts["operators"]:
         del operator["rows"]
     return facts
@@ -147,8 +152,8 @@ def _campaign(meta: dict[str, Any], lines: list[dict[str, Any]]) -> StoredCampai
 def _row(head: tuple[Any, ...], lines: list[dict[str, Any]]) -> StoredRow:
     if [line["round"] for line in lines] != list(range(1, len(lines) + 1)):
         raise ValueError(f"the rounds of {head[0]} {head[3]} are not numbered from 1 without a gap")
-    names = [field.name for field in fields(RowRound)]
-    return StoredRow(*head[1:], tuple(RowRound(*(line[name] for name in names)) for line in lines))
+    rounds = tuple(RowRound(*(line[name] for name in _ROUND_FIELDS)) for line in lines)
+    return StoredRow(*head[1:], rounds)
 
 
 def _operator(facts: dict[str, Any], rows: tuple[StoredRow, ...]) -> StoredOperator:

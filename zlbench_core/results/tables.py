@@ -8,6 +8,7 @@ formula (it starts with = + - or @) gets one `'` before it, which `read_table` t
 from __future__ import annotations
 
 import csv
+import io
 import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -88,26 +89,28 @@ CODE_FIELDS = (
     "instructions_max",
     "reason",
 )
+Line = Mapping[str, Any] | str  # a line of a table, or the text of several (table_text)
+
 _FORMULA = re.compile(r"'*[=+\-@]")
 _QUOTED_FORMULA = re.compile(r"'+[=+\-@]")
 
 
-def write_summary(path: Path | str, rows: Iterable[Mapping[str, Any]]) -> None:
+def write_summary(path: Path | str, rows: Iterable[Line]) -> None:
     """Write summary.csv: one line per operator, dtype and size. Raises ValueError for an unknown column."""
     _write(path, SUMMARY_FIELDS, rows)
 
 
-def write_status(path: Path | str, rows: Iterable[Mapping[str, Any]]) -> None:
+def write_status(path: Path | str, rows: Iterable[Line]) -> None:
     """Write ops_status.csv: one line per operator and side. Raises ValueError for an unknown column."""
     _write(path, STATUS_FIELDS, rows)
 
 
-def write_ab(path: Path | str, rows: Iterable[Mapping[str, Any]]) -> None:
+def write_ab(path: Path | str, rows: Iterable[Line]) -> None:
     """Write ab.csv: one line per operator, row and round. Raises ValueError for an unknown column."""
     _write(path, AB_FIELDS, rows)
 
 
-def write_code(path: Path | str, rows: Iterable[Mapping[str, Any]]) -> None:
+def write_code(path: Path | str, rows: Iterable[Line]) -> None:
     """Write code.csv: one line per operator. Raises ValueError for an unknown column."""
     _write(path, CODE_FIELDS, rows)
 
@@ -137,14 +140,22 @@ def resolve_device_arg(devices: Any = None, device: Any = None) -> Any:
     return given[0] if given else None
 
 
-def _write(path: Path | str, fields: Sequence[str], rows: Iterable[Mapping[str, Any]]) -> None:
+def _write(path: Path | str, fields: Sequence[str], rows: Iterable[Line]) -> None:
     with atomic_open(path) as stream:
-        writer = csv.writer(stream, lineterminator="\n")
-        writer.writerow(fields)
+        csv.writer(stream, lineterminator="\n").writerow(fields)
         for row in rows:
-            if unknown := sorted(row.keys() - set(fields)):
-                raise ValueError(f"table {path} has no column {unknown[0]!r}; it has {', '.join(fields)}")
-            writer.writerow([cell_text(row.get(field)) for field in fields])
+            stream.write(row if isinstance(row, str) else table_text(fields, [row], str(path)))
+
+
+def table_text(fields: Sequence[str], rows: Iterable[Mapping[str, Any]], table: str = "") -> str:
+    """The lines of a table without its header; a table may be written from several such texts."""
+    stream = io.StringIO()
+    writer = csv.writer(stream, lineterminator="\n")
+    for row in rows:
+        if unknown := sorted(row.keys() - set(fields)):
+            raise ValueError(f"table {table} has no column {unknown[0]!r}; it has {', '.join(fields)}")
+        writer.writerow([cell_text(row.get(field)) for field in fields])
+    return stream.getvalue()
 
 
 def cell_text(value: Any) -> str:
