@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import shutil
+from itertools import pairwise
 
 import pytest
 
@@ -88,7 +89,7 @@ def ran(tmp_path_factory) -> tuple[Campaign, Outcome]:
         text = OPERATOR.format(op=op, loops=loops, bias=bias)
         (folder / "own" / f"test_{op}.py").write_text(text)
     campaign = Campaign(folder / "work", **CONFIG, suite_dirs=[str(folder / "own")])
-    return campaign, campaign()
+    return campaign, campaign(cores=4)
 
 
 def rounds(campaign: Campaign, op: str) -> list[int]:
@@ -108,6 +109,19 @@ def test_an_operator_stops_where_the_first_look_decides_and_another_goes_on(ran)
     found = operators(campaign)
     assert found["slower"]["verdict"] == "SLOWER"
     assert found["wobbly"]["verdict"] in ("UNDECIDED", "SAME")
+
+
+def test_no_device_is_used_by_two_benchmarks_at_once_whatever_the_cores(ran):
+    """More cores than devices, and three operators: Snakemake itself keeps a device's jobs apart, and none waits."""
+    campaign, outcome = ran
+    spans: dict[str, list[tuple[str, str]]] = {}
+    for path in campaign.path().glob("*/?/r*/run_identity.json"):
+        identity = json.loads(path.read_text())
+        spans.setdefault(identity["device_uuid"], []).append((identity["started"], identity["ended"]))
+    assert set(spans) == {"cpu-0", "cpu-1"}
+    for mine in map(sorted, spans.values()):
+        assert all(before[1] <= after[0] for before, after in pairwise(mine))
+    assert "DEVICE_BUSY" not in outcome.text
 
 
 def test_the_looks_are_those_of_the_family_that_changed(ran):
