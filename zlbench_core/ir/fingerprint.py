@@ -101,9 +101,12 @@ def _position(key: Any, arguments: tuple[str, ...]) -> str:
 
 
 def _attributes(attributes: Any, arguments: tuple[str, ...]) -> dict[str, Any]:
-    """The specialisation: a mapping by path since Triton 3.3, before that an object that has `to_dict`."""
+    """The specialisation: a mapping by path since Triton 3.3, before that an object that has `to_dict`.
+
+    Newer ones list arguments without a specialisation too (3.9): an empty list says what a missing one said.
+    """
     if isinstance(attributes, Mapping):
-        return _by_position(attributes, arguments)
+        return _by_position({path: known for path, known in attributes.items() if known}, arguments)
     return stable(attributes.to_dict())
 
 

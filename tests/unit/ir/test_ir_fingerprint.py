@@ -77,6 +77,12 @@ def test_attributes_may_be_an_object_as_before_triton_3_3() -> None:
     assert told.attributes["arg_properties"] == {"tt.divisibility": [0]}
 
 
+def test_an_argument_without_a_specialisation_may_be_listed_or_not() -> None:
+    """Triton 3.9 lists each argument, with an empty list; 3.6 only those that are specialised."""
+    listed = source(attrs={(0,): [["tt.divisibility", 16]], (1,): [], (2,): []})
+    assert variant_id(listed) == variant_id(source())
+
+
 def test_an_ir_source_has_no_arguments_and_is_a_variant_too() -> None:
     ir = SimpleNamespace(name="@add", signature={0: "!tt.ptr<f32>", 1: "i32"})
     told = facts_of(ir, METADATA)
