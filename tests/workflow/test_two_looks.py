@@ -145,7 +145,7 @@ def test_the_same_command_again_runs_nothing_and_another_alpha_measures_nothing(
     again = campaign()
     assert (again.code, again.jobs) == (0, {}), again.text[-2000:]
     jobs = campaign("-n", "--config", "policy=survey").jobs
-    assert jobs == {"first_look": 2, "summarise": 1, "all": 1}
+    assert jobs == {"first_look": 2, "summarise": 1, "report": 1, "all": 1}
 
 
 def test_every_raw_sample_is_in_the_store(ran):

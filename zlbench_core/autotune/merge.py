@@ -9,6 +9,7 @@ from typing import Any
 
 from zlbench_core.autotune.configs import describe
 from zlbench_core.autotune.coverage import coverage_gap, shapes_digest
+from zlbench_core.autotune.near_ties import Timing, within_noise
 from zlbench_core.autotune.pins import publish_pins, withdraw_pins
 from zlbench_core.autotune.records import FILE_NAME, SCHEMA_VERSION, Entry, EntryId, Records, read_records
 from zlbench_core.errors import IdentityError, PinsError
@@ -146,9 +147,18 @@ def _agreed(first_folder: Path, first: Entry, folder: Path, entry: Entry) -> Ent
 
 
 def _tied(first: Entry, second: Entry) -> bool:
-    return any(one["config"] == second.winner for one in first.near_ties) or any(
+    """Whether either shard lists the other's winner as a near tie.
+
+    Where both dropped configs after a few launches, neither may have a full time of the other's winner (on an H200
+    one key of 210 was so); then both winners must have taken the same time within noise.
+    """
+    listed = any(one["config"] == second.winner for one in first.near_ties) or any(
         one["config"] == first.winner for one in second.near_ties
     )
+    if listed or not first.n_dropped or not second.n_dropped:
+        return listed
+    times = [Timing.of(one.winner_ms) for one in (first, second)]
+    return within_noise(min(times), max(times))
 
 
 def _meta(

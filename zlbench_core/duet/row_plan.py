@@ -14,7 +14,7 @@ from zlbench_core.campaign import Duet
 from zlbench_core.duet import messages
 from zlbench_core.duet.coins import SIDES, Coins
 from zlbench_core.duet.messages import DIRECT, GRAPH
-from zlbench_core.duet.sizes import Block, block_of, launches_per_sample, superblocks_of
+from zlbench_core.duet.sizes import Block, block_of, enlarged, launches_per_sample, superblocks_of
 from zlbench_core.verdicts.superblock import block_centre
 
 STEADY = 0.01  # both sides' levels moved by less than 1% from one superblock to the next
@@ -101,13 +101,22 @@ def _prepare(sides: Sequence[str], arrivals: Mapping[str, Arrival]) -> Generator
     if all(arrival.graph for arrival in arrivals.values()):
         launches = launches_per_sample(GRAPH, estimate_ms)
         replies = yield from _ask(sides, messages.PREPARE, way=GRAPH, launches=launches, fallback=None)
-        refused = {side: reply["refusal"] for side, reply in replies.items() if reply["refusal"]}
+        refused = _refusals(replies)
+        more = launches if refused else enlarged(launches, _slower(replies))
+        if more > launches:
+            launches = more
+            replies = yield from _ask(sides, messages.PREPARE, way=GRAPH, launches=launches, fallback=None)
+            refused = _refusals(replies)
         if not refused:
             return Way(GRAPH, launches, _slower(replies), None)
     fallback = "; ".join(f"side {side}: {reason}" for side, reason in sorted(refused.items())) or None
     launches = launches_per_sample(DIRECT, estimate_ms)
     replies = yield from _ask(sides, messages.PREPARE, way=DIRECT, launches=launches, fallback=fallback)
     return Way(DIRECT, launches, _slower(replies), fallback)
+
+
+def _refusals(replies: Mapping[str, messages.Message]) -> dict[str, str]:
+    return {side: reply["refusal"] for side, reply in replies.items() if reply["refusal"]}
 
 
 def _ask(sides: Sequence[str], kind: str, **what: Any) -> Generator[Any, Any, dict[str, messages.Message]]:

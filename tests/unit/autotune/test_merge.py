@@ -215,6 +215,20 @@ def test_shards_that_disagree_beyond_noise_discard_the_sweep(tmp_path, halves, o
     )
 
 
+@pytest.mark.parametrize(("ms", "published"), [(0.1015, True), (0.1025, False)])
+def test_shards_that_dropped_each_others_winner_are_held_against_each_other_by_time(
+    tmp_path, halves, ms, published
+):
+    one, other = (
+        replace(entry(1, block=block, ms=took), n_dropped=2) for block, took in ((64, 0.1), (128, ms))
+    )
+    shard(halves[0], [one, entry(2)], [plan(0, 2, [0, 1])])
+    shard(halves[1], [other, entry(3)], [plan(1, 2, [2, 3])])
+    result = merge_shards(halves, tmp_path / "pins")
+    assert result.published is published
+    assert published or result.reason.startswith("shard-0 and shard-1 disagree on mm key [1]")
+
+
 def test_a_key_that_a_persistent_cache_answered_discards_the_sweep_unless_the_cache_was_shared(
     tmp_path, halves
 ):

@@ -207,3 +207,31 @@ def test_the_warm_up_is_bounded_where_nothing_gets_steady() -> None:
 
     _, answers = drive(reply, warm_up=3)
     assert answers["a"]["warm_up"] == 3
+
+
+def test_a_graph_that_is_shorter_than_its_launchs_estimate_is_captured_again_with_more() -> None:
+    """On an H200 the host took 0.3 ms to launch a 4 us kernel, so that the estimate was the host's."""
+
+    def reply(side: str, command: Command) -> dict[str, Any]:
+        return {"sample_ms": 0.005 * command["launches"]} if command["type"] == messages.PREPARE else {}
+
+    told, answers = drive(
+        reply, at_row(a={"graph": True, "estimate_ms": 0.3}, b={"graph": True, "estimate_ms": 0.4})
+    )
+    prepared = [command["launches"] for _, command in told if command["type"] == messages.PREPARE]
+    assert prepared == [1, 1, 50, 50]
+    assert answers["a"]["type"] == messages.DONE
+
+
+def test_a_refusal_of_the_larger_graph_is_a_refusal() -> None:
+    def reply(side: str, command: Command) -> dict[str, Any]:
+        if command["type"] != messages.PREPARE or command["way"] != "graph":
+            return {}
+        refused = side == "a" and command["launches"] > 1
+        return {"sample_ms": None, "refusal": "out of graph memory"} if refused else {"sample_ms": 0.005}
+
+    told, _ = drive(
+        reply, at_row(a={"graph": True, "estimate_ms": 0.3}, b={"graph": True, "estimate_ms": 0.3})
+    )
+    last = [command for _, command in told if command["type"] == messages.PREPARE][-1]
+    assert (last["way"], last["fallback"]) == ("direct", "side a: out of graph memory")

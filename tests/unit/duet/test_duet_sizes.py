@@ -4,7 +4,7 @@ import pytest
 from duet_fakes import settings
 
 from zlbench_core.duet.messages import DIRECT, GRAPH
-from zlbench_core.duet.sizes import Block, block_of, launches_per_sample, superblocks_of
+from zlbench_core.duet.sizes import Block, block_of, enlarged, launches_per_sample, superblocks_of
 
 
 @pytest.mark.parametrize(
@@ -34,3 +34,11 @@ def test_very_long_launches_get_fewer_superblocks_but_never_fewer_than_four_of_t
     assert superblocks_of(settings(superblocks=12), block, 20.0) == 7
     assert superblocks_of(settings(superblocks=12), block, 500.0) == 4
     assert superblocks_of(settings(superblocks=2), block, 500.0) == 2
+
+
+@pytest.mark.parametrize(
+    ("launches", "sample_ms", "wanted"),
+    [(1, 0.004, 63), (1, 0.2, 1), (50, 0.25, 50), (2, 0.1, 5), (1, 0.0, 1000), (500, 0.001, 1000)],
+)
+def test_a_graph_that_turned_out_short_gets_more_launches(launches, sample_ms, wanted) -> None:
+    assert enlarged(launches, sample_ms) == wanted
