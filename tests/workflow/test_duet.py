@@ -167,7 +167,7 @@ def test_a_side_that_is_killed_in_a_row_fails_both_and_both_name_it(ran):
         identity = load_identity(campaign.path("dies", side, "r1"))
         assert identity["status"] == "failed"
         assert identity["failure"].startswith("duet: side b died at row dies torch.float32 ")
-        assert identity["failure"].endswith("(crashed: signal SIGKILL)")
+        assert "(crashed: signal SIGKILL" in identity["failure"]
         assert check_digests(campaign.path("dies", side, "r1")) == []
     assert operator(campaign, "dies")["verdict"] == "REFUSED"
     assert any("duet: side b died" in reason for reason in operator(campaign, "dies")["reasons"])

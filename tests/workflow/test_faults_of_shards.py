@@ -16,7 +16,7 @@ from zlbench_core.identity import load_identity
 from .conftest import REPOSITORY, Campaign
 
 REASONS = {
-    "killed": "shard-1 ended with status 'failed' and pytest exit -9 (crashed: signal SIGKILL)",
+    "killed": "shard-1 ended with status 'failed' and pytest exit -9 (crashed: signal SIGKILL",
     "full": "shard-1 ended with status 'failed'",
 }
 KEYS = 4

@@ -108,7 +108,7 @@ def test_a_record_says_how_it_was_tuned(recorded):
     pins = load_pins(recorded.path("cached", "pins"))
     identity = load_identity(recorded.path("cached", "record", "shard-0"))
     assert pins.meta["tuning"] == identity["tuning"]
-    assert (identity["tuning"]["early_drop"], identity["tuning"]["workers"] >= 1) == (False, True)
+    assert (identity["tuning"]["early_drop"], identity["tuning"]["workers"] >= 1) == (True, True)
     assert (pins.meta["op"], pins.meta["discarded"], pins.meta["tuning_s"] > 0) == ("cached", None, True)
 
 
@@ -134,7 +134,7 @@ def test_a_fallback_refuses_the_comparison_until_it_is_released(replayed):
     assert replayed("require_accepted").code == 1
     replayed.config["allow_caliber_mismatch"] = True
     released = replayed()
-    assert (released.code, released.jobs) == (0, {"summarise": 1, "all": 1})
+    assert (released.code, released.jobs) == (0, {"summarise": 1, "report": 1, "all": 1})
     lines = rows(replayed, "ab.csv")
     assert [line["dtype"] for line in lines] == ["torch.float32"], "the row without its pin stays out"
     assert "CALIBER MISMATCH RELEASED: replay: a r1 fell back" in lines[0]["note"]
