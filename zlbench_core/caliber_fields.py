@@ -56,5 +56,6 @@ OWN_RULES = (
     "device_uuid",
     "replay.fallbacks",
     "replay.tuned_keys",
+    "replay.unpinned",  # the configs of launches that fell back, which is refused
     "replay.used",
 )
