@@ -106,18 +106,24 @@ def _no_code_change(operator: Operator, _: Found, gate: dict[str, Any]) -> Itera
     else:
         yield "One round was run to see the code; its times are noise, and are not shown."
     yield (
-        "a change that reaches these kernels. `ir_gate.allow_no_diff: true` measures equal code as a placebo."
+        "a change that reaches these kernels. Where a variable should have reached them, check how the code that reads "
+        "it spells it. The key ir_gate.allow_no_diff measures equal code as a placebo."
     )
 
 
 def _refused(operator: Operator, _: Found, __: Any) -> Iterator[str]:
+    reasons = operator.get("reasons") or ["?"]
+    if all(reason.startswith("status:") for reason in reasons):
+        yield "A run failed, so there is nothing to compare; its run.log has the whole error."
+        yield "mend what failed and run the same command again; only what is affected runs anew."
+        return
     yield (
         "Each reason below names what differed or failed. A number from such sides would look exactly like a "
         "valid one, and mean something else."
     )
     yield (
         "mend what the reasons name and run the same command again; only what is affected "
-        "runs anew. `allow_caliber_mismatch: true` shows the numbers, each of them marked."
+        "runs anew. The key allow_caliber_mismatch shows the numbers, each of them marked."
     )
 
 
