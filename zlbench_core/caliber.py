@@ -287,7 +287,8 @@ def _other_configs(flat: Mapping[str, Mapping[str, Any]]) -> list[str]:
         for use in identity.get("replay.used") or ():
             key = f"{use.get('kernel')} {use.get('key')}"
             launched.setdefault(key, {})[label] = repr(use.get("config"))
-    return [line for key, configs in launched.items() for line in _differs(f"replay.used: {key}", configs)]
+    several = ((key, configs) for key, configs in launched.items() if len(set(configs.values())) > 1)
+    return [line for key, configs in several for line in _differs(f"replay.used: {key}", configs)]
 
 
 def _flatten(value: Any, prefix: str = "") -> Iterator[tuple[str, Any]]:

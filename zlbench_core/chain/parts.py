@@ -5,6 +5,7 @@ What comes back of an operator is small and can be sent: tables as text, samples
 
 from __future__ import annotations
 
+import gc
 import multiprocessing
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
@@ -55,9 +56,10 @@ def operator_parts(
     if at_once < 2 or len(campaign.ops) < 2:
         yield map(make, *work)
         return
-    # Read here, what all plans rest on is inherited.
+    # Read here, what all plans rest on is inherited; what is inherited is never garbage.
     round_digest(campaign, campaign.ops[0])
-    with ProcessPoolExecutor(at_once, mp_context=multiprocessing.get_context("fork")) as pool:
+    context = multiprocessing.get_context("fork")
+    with ProcessPoolExecutor(at_once, mp_context=context, initializer=gc.freeze) as pool:
         yield pool.map(make, *work)
 
 

@@ -12,6 +12,7 @@ import io
 import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -151,8 +152,9 @@ def table_text(fields: Sequence[str], rows: Iterable[Mapping[str, Any]], table: 
     """The lines of a table without its header; a table may be written from several such texts."""
     stream = io.StringIO()
     writer = csv.writer(stream, lineterminator="\n")
+    known = set(fields)
     for row in rows:
-        if unknown := sorted(row.keys() - set(fields)):
+        if unknown := sorted(row.keys() - known):
             raise ValueError(f"table {table} has no column {unknown[0]!r}; it has {', '.join(fields)}")
         writer.writerow([cell_text(row.get(field)) for field in fields])
     return stream.getvalue()
@@ -162,13 +164,18 @@ def cell_text(value: Any) -> str:
     """The text of a cell: mappings as `name=value;...`, sequences as `one;two`, nan and inf as unknown."""
     if value is None:
         return ""
-    if isinstance(value, bool):
-        return str(value).lower()
-    if isinstance(value, int):
-        return str(value)
+    if isinstance(value, str):
+        return _text_cell(value)
     if isinstance(value, float):
         return repr(value) if math.isfinite(value) else ""
-    text = printable(value if isinstance(value, str) else _joined(value))
+    if isinstance(value, int):
+        return str(value).lower()  # true and false for bool
+    return _text_cell(_joined(value))
+
+
+@lru_cache(maxsize=4096)
+def _text_cell(text: str) -> str:
+    text = printable(text)
     return f"'{text}" if _FORMULA.match(text) else text
 
 
