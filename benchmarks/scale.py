@@ -28,10 +28,11 @@ from pathlib import Path
 import yaml
 from zlbench_core.campaign import load_campaign
 from zlbench_core.chain.summary import summarise
-campaign = load_campaign(yaml.safe_load(Path("campaign.yaml").read_text()))
+campaign = load_campaign(yaml.safe_load(Path("part.yaml").read_text()))
 folders = [Path(line) for line in Path("folders.txt").read_text().split()]
 gates = [Path("results/cpu") / op / "ir_gate.json" for op in campaign.ops]
-summarise(campaign, folders, gates, Path("results/cpu"), at_once=os.cpu_count())
+Path("summary").mkdir(exist_ok=True)  # beside the results, which stay as they are
+summarise(campaign, folders, gates, Path("summary"), at_once=os.cpu_count())
 """
 
 
@@ -72,7 +73,7 @@ def summary_costs(scale: Scale) -> list[Cost]:
         (scale.folder / "folders.txt").write_text(
             "\n".join(str(path.relative_to(scale.folder)) for path in folders)
         )
-        (scale.folder / "campaign.yaml").write_text(yaml.safe_dump(part.config(part.names, scale.rounds)))
+        (scale.folder / "part.yaml").write_text(yaml.safe_dump(part.config(part.names, scale.rounds)))
         costs.append(cost_of(f"summary, {len(folders)} run folders", [sys.executable, "-c", SUMMARISE], part))
     return costs
 

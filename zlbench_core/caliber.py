@@ -282,13 +282,15 @@ def _replay_complaints(flat: Mapping[str, Mapping[str, Any]]) -> list[str]:
 
 def _other_configs(flat: Mapping[str, Mapping[str, Any]]) -> list[str]:
     """Keys that two runs launched with different configs, whatever their pins say."""
+    told = [identity.get("replay.used") or () for identity in flat.values()]
+    if all(used == told[0] for used in told):
+        return []
     launched: dict[str, dict[str, str]] = {}
     for label, identity in flat.items():
         for use in identity.get("replay.used") or ():
             key = f"{use.get('kernel')} {use.get('key')}"
             launched.setdefault(key, {})[label] = repr(use.get("config"))
-    several = ((key, configs) for key, configs in launched.items() if len(set(configs.values())) > 1)
-    return [line for key, configs in several for line in _differs(f"replay.used: {key}", configs)]
+    return [line for key, configs in launched.items() for line in _differs(f"replay.used: {key}", configs)]
 
 
 def _flatten(value: Any, prefix: str = "") -> Iterator[tuple[str, Any]]:

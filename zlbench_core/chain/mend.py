@@ -8,7 +8,9 @@ that it had, since a job of Snakemake for it would measure everything below it a
 from __future__ import annotations
 
 import json
+import os
 import shutil
+import stat
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -64,14 +66,19 @@ def _problem_of(folder: Path, identity: dict[str, Any], written_ns: int) -> str 
     digests = identity.get("digests")
     if not isinstance(digests, dict) or not digests:
         return f"the identity of {folder} vouches for nothing"
-    broken = [name for name, digest in digests.items() if _is_broken(folder / name, digest, written_ns)]
+    broken = [
+        name for name, digest in digests.items() if _is_broken(os.path.join(folder, name), digest, written_ns)
+    ]
     return f"{', '.join(broken)} in {folder} is not what its identity vouches for" if broken else None
 
 
-def _is_broken(path: Path, digest: str, written_ns: int) -> bool:
+def _is_broken(path: str, digest: str, written_ns: int) -> bool:
     """Only a file that is younger than its identity is read: a start must not hash a whole campaign."""
     try:
-        return not path.is_file() or (path.stat().st_mtime_ns > written_ns and sha256_of(path) != digest)
+        found = os.stat(path)
+        if not stat.S_ISREG(found.st_mode):
+            return True
+        return found.st_mtime_ns > written_ns and sha256_of(path) != digest
     except OSError:
         return True
 
