@@ -1,8 +1,9 @@
 """A finished campaign of hundreds of operators: one real run on the cpu backend, copied under other names.
 
 One operator is really measured, by the real workflow, over `rows` rows: 15 are five shapes of three data
-types, as level core has them. Each other operator is a copy of its runs with another name, its own start times, the plan's
-digest of this campaign and fresh digests of the files that it vouches for, so that every guard accepts it.
+types, as level core has them. Each other operator is a copy of its runs with another name, its own start times,
+the plan's digest of this campaign and fresh digests of the files that it vouches for, so that every guard
+accepts it.
 """
 
 from __future__ import annotations
