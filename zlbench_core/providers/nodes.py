@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import ast
+import threading
 from collections.abc import Iterator
 from pathlib import Path
+
+# Python 3.11's parser may raise SystemError in two threads at once, and both sides of a duet are started by threads.
+_PARSING = threading.Lock()
 
 
 def node_of(test_file: Path, op: str, *, whole_file: bool) -> str:
@@ -22,7 +26,8 @@ def node_of(test_file: Path, op: str, *, whole_file: bool) -> str:
 
 def _parsed(test_file: Path) -> ast.Module:
     try:
-        return ast.parse(test_file.read_bytes())
+        with _PARSING:
+            return ast.parse(test_file.read_bytes())
     except (OSError, SyntaxError, ValueError):
         return ast.Module([], [])  # preflight names a missing file, pytest a broken one
 
