@@ -1,6 +1,6 @@
 """What a large campaign costs before it measures anything: a dry run, a rerun with nothing to do, the summary.
 
-    python benchmarks/scale.py [--ops 300] [--rounds 5] [--keep DIR]
+    python benchmarks/scale.py [--ops 300] [--rounds 5] [--rows 15] [--keep DIR]
 
 Prints a table of seconds and of the peak memory of each command. The folder is built by scale_campaign.py.
 """
@@ -13,7 +13,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
@@ -68,7 +68,7 @@ def summary_costs(scale: Scale) -> list[Cost]:
     """The summary of a tenth, a third and all of the operators: memory per folder shows in the difference."""
     costs = []
     for ops in sorted({max(1, scale.ops // 10), max(1, scale.ops // 3), scale.ops}):
-        part = Scale(scale.folder, ops, scale.rounds)
+        part = replace(scale, ops=ops)
         folders = run_folders(part)
         (scale.folder / "folders.txt").write_text(
             "\n".join(str(path.relative_to(scale.folder)) for path in folders)
@@ -82,10 +82,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--ops", type=int, default=300)
     parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--rows", type=int, default=15)
     parser.add_argument("--keep", type=Path, help="build here, and leave the folder")
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="zlbench-scale-") as scratch:
-        scale = Scale((arguments.keep or Path(scratch)).absolute() / "work", arguments.ops, arguments.rounds)
+        folder = (arguments.keep or Path(scratch)).absolute() / "work"
+        scale = Scale(folder, arguments.ops, arguments.rounds, arguments.rows)
         if not scale.folder.exists():
             write_sources(scale)
         costs = []
@@ -97,7 +99,7 @@ def main() -> None:
             cost_of("rerun with nothing to do", scale.command(), scale),
             *summary_costs(scale),
         ]
-    print(f"{arguments.ops} operators, 2 sides, {arguments.rounds} rounds")
+    print(f"{arguments.ops} operators, 2 sides, {arguments.rounds} rounds, {arguments.rows} rows")
     for cost in costs:
         told = f"{cost.seconds:8.1f} s{cost.cpu:8.1f} s of CPU{cost.peak_mib:6.0f} MiB"
         print(f"{cost.name:34}{told}  {cost.last_line[:19]}")

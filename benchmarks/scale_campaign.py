@@ -1,8 +1,9 @@
 """A finished campaign of hundreds of operators: one real run on the cpu backend, copied under other names.
 
-One operator is really measured, by the real workflow, over as many rows as three data types of 15 shapes
-give. Each other operator is a copy of its runs with another name, its own start times, the plan's
-digest of this campaign and fresh digests of the files that it vouches for, so that every guard accepts it.
+One operator is really measured, by the real workflow, over `rows` rows: 15 are five shapes of three data
+types, as level core has them. Each other operator is a copy of its runs with another name, its own start times,
+the plan's digest of this campaign and fresh digests of the files that it vouches for, so that every guard
+accepts it.
 """
 
 from __future__ import annotations
@@ -25,7 +26,6 @@ from zlbench_core.plans import round_digest
 ROOT = Path(__file__).parents[1]
 TEMPLATE = "op0000"
 MEASURED_ROUNDS = 2  # A B and B A; further rounds repeat them
-SHAPES = [[rows, 16] for rows in range(1, 46)]
 OPERATOR = """
 import pytest
 import torch
@@ -41,11 +41,12 @@ def test_{op}():
 
 @dataclass(frozen=True)
 class Scale:
-    """A campaign of `ops` operators, two sides and `rounds` rounds, in `folder`."""
+    """A campaign of `ops` operators of `rows` rows, two sides and `rounds` rounds, in `folder`."""
 
     folder: Path
     ops: int
     rounds: int
+    rows: int
 
     @property
     def names(self) -> list[str]:
@@ -85,7 +86,11 @@ def write_sources(scale: Scale) -> None:
     suite.mkdir(parents=True)
     for op in scale.names:
         (suite / f"test_{op}.py").write_text(OPERATOR.format(op=op))
-    (scale.folder / "shapes.yaml").write_text(yaml.safe_dump({op: {"shapes": SHAPES} for op in scale.names}))
+    (scale.folder / "shapes.yaml").write_text(
+        yaml.safe_dump(
+            {op: {"shapes": [[row, 16] for row in range(1, scale.rows + 1)]} for op in scale.names}
+        )
+    )
     (scale.folder / "campaign.yaml").write_text(yaml.safe_dump(scale.config(scale.names, scale.rounds)))
     (scale.folder / "template.yaml").write_text(yaml.safe_dump(scale.config([TEMPLATE], MEASURED_ROUNDS)))
 

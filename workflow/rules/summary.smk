@@ -20,7 +20,7 @@ rule summarise:
     log:
         "logs/{backend}/summary.log",
     localrule: True
-    threads: workflow.cores
+    threads: 8
     params:
         plan=get_summary_plan,
     message:

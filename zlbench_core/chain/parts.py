@@ -12,6 +12,7 @@ from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -22,12 +23,13 @@ from zlbench_core.chain.collect import load_runs
 from zlbench_core.chain.evidence import sample_lines
 from zlbench_core.chain.judge import OperatorCase
 from zlbench_core.chain.lines import ab_lines, status_lines, summary_lines
-from zlbench_core.chain.store import Gates, family_of, store_operator
+from zlbench_core.chain.store import Gates, family_of, store_campaign, store_operator
 from zlbench_core.files import sha256_of
 from zlbench_core.plans import round_digest
 from zlbench_core.results.store import samples_table
 from zlbench_core.results.tables import AB_FIELDS, SUMMARY_FIELDS, table_text
-from zlbench_core.verdicts.stored import StoredOperator
+from zlbench_core.verdicts import OperatorVerdict
+from zlbench_core.verdicts.stored import StoredOperator, judge_operator
 
 
 @dataclass(frozen=True)
@@ -36,6 +38,7 @@ class OperatorPart:
 
     op: str
     stored: StoredOperator | None
+    verdict: OperatorVerdict | None  # of the operator alone, before its family is looked at
     statuses: tuple[dict[str, Any], ...]
     ab: str
     summary: str
@@ -56,8 +59,10 @@ def operator_parts(
     if at_once < 2 or len(campaign.ops) < 2:
         yield map(make, *work)
         return
-    # Read here, what all plans rest on is inherited; what is inherited is never garbage.
+    # Read and imported here, what every process needs is inherited; what is inherited is never garbage.
     round_digest(campaign, campaign.ops[0])
+    for name in ("pandas", "scipy.special"):  # pyarrow asks for the one, a verdict for the other
+        import_module(name)
     context = multiprocessing.get_context("fork")
     with ProcessPoolExecutor(at_once, mp_context=context, initializer=gc.freeze) as pool:
         yield pool.map(make, *work)
@@ -74,6 +79,7 @@ def _part(
     return OperatorPart(
         op,
         stored,
+        judge_operator(store_campaign(campaign, []), stored) if stored else None,
         tuple(status_lines(campaign, runs)),
         table_text(AB_FIELDS, ab_lines(case)) if shown else "",
         table_text(SUMMARY_FIELDS, summary_lines(campaign, case, runs)) if shown else "",

@@ -27,6 +27,8 @@ def store_operator(
 
     `family`: how many operators will be judged (plans.family_size).
     """
+    if gate is not None:
+        check(gate, "ir_gate", f"the gate of {op}", ArchiveError)
     case, calls = with_calls(_case(campaign, op, runs, gate), runs)
     if not (campaign.is_ab or case.refusals or case.hazards):
         return None, case, calls
@@ -52,7 +54,8 @@ def read_gates(paths: Sequence[Path]) -> dict[str, dict[str, Any]]:
     """The gates by operator. Raises ArchiveError, one line, for one that holds no verdict."""
     gates = {path.parent.name: read_object(path, ArchiveError, what="gate") for path in paths}
     for path in paths:
-        check(gates[path.parent.name], "ir_gate", str(path), ArchiveError)
+        if "verdict" not in gates[path.parent.name]:
+            raise ArchiveError(f"gate {path} holds no verdict; remove it and run again")
     return gates
 
 

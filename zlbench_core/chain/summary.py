@@ -42,7 +42,7 @@ def summarise(
             parts.append(replace(part, samples=None))
     stored = store_campaign(campaign, [part.stored for part in parts])
     write_rounds(out_dir / ROUNDS_NAME, stored)
-    verdicts = judge_stored(stored)
+    verdicts = judge_stored(stored, [part.verdict for part in parts if part.verdict is not None])
     # A void campaign has no numbers: what its placebos claimed, any operator may have claimed.
     shown = [] if verdicts["void"] else parts
     write_status(out_dir / "ops_status.csv", [line for part in parts for line in part.statuses])

@@ -10,6 +10,7 @@ of the same name) stands beside the first as `<variant>.1`, `<variant>.2`.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -74,6 +75,11 @@ class Variant:
     @cached_property
     def raw_digests(self) -> dict[str, str]:
         return {stage["name"]: stage["raw"] for stage in self.document["stages"]}
+
+    @cached_property
+    def content(self) -> str:
+        """Equal for variants whose stages are equal."""
+        return json.dumps(self.digests, sort_keys=True)
 
     @cached_property
     def digests(self) -> dict[str, str]:

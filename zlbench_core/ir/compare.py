@@ -141,16 +141,16 @@ def _groups(archives: Sequence[Archive]) -> dict[tuple[str, str], list[Variant]]
     groups: defaultdict[tuple[str, str], dict[str, Variant]] = defaultdict(dict)
     for archive in archives:
         for variant in archive.variants:
-            groups[variant.kernel, variant.variant_id].setdefault(_content(variant), variant)
+            groups[variant.kernel, variant.variant_id].setdefault(variant.content, variant)
     return {key: sorted(group.values(), key=_rank) for key, group in groups.items()}
 
 
 def _match(a: list[Variant], b: list[Variant]) -> Iterator[Pair]:
     """Pair equal contents first: one identity has several where an option outside it was varied."""
-    left = {_content(variant): variant for variant in b}
+    left = {variant.content: variant for variant in b}
     unmatched = []
     for variant in a:
-        twin = left.pop(_content(variant), None)
+        twin = left.pop(variant.content, None)
         if twin:
             yield Pair(variant, twin)
         else:
@@ -159,9 +159,5 @@ def _match(a: list[Variant], b: list[Variant]) -> Iterator[Pair]:
         yield Pair(one, other)
 
 
-def _content(variant: Variant) -> str:
-    return json.dumps(variant.digests, sort_keys=True)
-
-
 def _rank(variant: Variant) -> tuple[str, str]:
-    return json.dumps(variant.document["options"], sort_keys=True), _content(variant)
+    return json.dumps(variant.document["options"], sort_keys=True), variant.content

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import statistics
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -84,9 +85,13 @@ class StoredCampaign:
     operators: tuple[StoredOperator, ...]
 
 
-def judge_stored(stored: StoredCampaign) -> dict[str, Any]:
-    """The content of verdicts.json, less its frame. Pure: the same store gives the same bits."""
-    judged = [judge_operator(stored, operator) for operator in stored.operators]
+def judge_stored(stored: StoredCampaign, judged: Sequence[OperatorVerdict] | None = None) -> dict[str, Any]:
+    """The content of verdicts.json, less its frame. Pure: the same store gives the same bits.
+
+    `judged` are the operators' own verdicts (judge_operator), where other processes made them already.
+    """
+    if judged is None:
+        judged = [judge_operator(stored, operator) for operator in stored.operators]
     found = decide_campaign(judged, policy=stored.policy, alpha=stored.alpha).to_json()
     for document, operator in zip(found["operators"], stored.operators, strict=True):
         _annotate(document, operator, stored.released)
