@@ -1,19 +1,15 @@
 from __future__ import annotations
 
-import os
 import subprocess
-import sys
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
+from ir_helpers import HERE, clean_env, facts, run_python
 
-from zlbench_core.ir.fingerprint import VariantFacts
 from zlbench_core.ir.writer import ArchiveWriter
 
-HERE = Path(__file__).parent
-ROOT = HERE.parents[2]
 SWITCHES = {
     "base": {},
     "f32_ieee": {"TRITON_F32_DEFAULT": "ieee"},
@@ -23,17 +19,6 @@ SWITCHES = {
     "binary_only": {"TRITON_STORE_BINARY_ONLY": "1"},
     "moved": {},
 }
-
-
-def clean_env(**more: str) -> dict[str, str]:
-    named = ("TRITON_", "ZL_", "DISABLE_", "PYTEST_", "REPLAY_FROM")
-    kept = {name: value for name, value in os.environ.items() if not name.startswith(named)}
-    return {**kept, "PYTHONPATH": os.pathsep.join([str(ROOT), kept.get("PYTHONPATH", "")]), **more}
-
-
-def run_python(*arguments: object, env: Mapping[str, str]) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, *map(str, arguments)]
-    return subprocess.run(command, env=dict(env), capture_output=True, text=True, timeout=120)
 
 
 @pytest.fixture(scope="session")
@@ -69,18 +54,3 @@ def archive(tmp_path: Path) -> Callable[..., Path]:
         return tmp_path / name
 
     return write
-
-
-def facts(kernel: str, **changed: object) -> VariantFacts:
-    fields = {
-        "kernel": kernel,
-        "arguments": ("x", "n", "BLOCK"),
-        "signature": {"0": "*fp32", "1": "i32", "2": "constexpr"},
-        "constexprs": {"2": 128},
-        "attributes": {"0": [["tt.divisibility", 16]]},
-        "launch": {"num_warps": 4, "num_stages": 3, "num_ctas": 1, "maxnreg": None},
-        "target": {"backend": "cuda", "arch": 90, "warp_size": 32},
-        "options": {"default_dot_input_precision": "tf32"},
-        "shared": 0,
-    }
-    return VariantFacts(**{**fields, **changed})

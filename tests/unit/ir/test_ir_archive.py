@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
-from conftest import facts
+from ir_helpers import facts
 
 from zlbench_core.errors import ArchiveError
 from zlbench_core.ir import normalise

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from conftest import HERE, clean_env, run_python
+from ir_helpers import HERE, clean_env, run_python
 
 from zlbench_core.ir.archive import read_archive
 from zlbench_core.ir.compare import compare_archives

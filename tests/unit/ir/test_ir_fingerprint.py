@@ -3,7 +3,7 @@ from __future__ import annotations
 from types import SimpleNamespace
 
 import pytest
-from conftest import facts
+from ir_helpers import facts
 
 from zlbench_core.ir.fingerprint import facts_of, stable
 

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from conftest import facts
+from ir_helpers import facts
 
 from zlbench_core.ir.compare import compare_archives
 from zlbench_core.ir.gate import gate

@@ -5,7 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
-from conftest import HERE, clean_env, run_python
+from ir_helpers import HERE, clean_env, run_python
 
 from zlbench_core.identity import init_identity, load_identity
 from zlbench_core.ir.archive import read_archive

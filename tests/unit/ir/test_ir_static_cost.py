@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from conftest import facts
+from ir_helpers import facts
 
 from zlbench_core.ir import disassembly
 from zlbench_core.ir.disassembly import find_tool
