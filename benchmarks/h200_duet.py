@@ -2,9 +2,10 @@
 
     python3 benchmarks/h200_duet.py --flaggems DIR [--devices 0 1] [--out DIR] [--only NAME ...] [--peers]
 
-Every line is a real campaign by Snakemake in a folder of its own; those of different devices run at the same time.
+Every line is a real campaign by Snakemake in a folder of its own. Two campaigns at a time are held for each device:
+the device's lease lets one of them use it, while the other plans, judges or waits.
 
-    gems       FlagGems operators, both sides of equal code (protocol duet)
+    gems-*     a FlagGems operator, both sides of equal code (protocol duet)
     spin-0     a kernel of 2000 loops against itself
     spin-0.5   ... against 2010 loops: 0.5 % more work
     spin-1     ... against 2020 loops: 1 % more
@@ -26,7 +27,9 @@ import subprocess
 import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
+from queue import Empty, Queue
 from typing import Any
 
 import yaml
@@ -39,7 +42,7 @@ from zlbench_core.verdicts import RowRounds, decide_operator  # noqa: E402
 
 SAME_CODE = {"TRITON_DISABLE_LINE_INFO": "1"}
 LOOPS = {"0": 2000, "0.5": 2010, "1": 2020}
-GEMS_OPS = ["mm", "softmax"]
+GEMS_OPS = ["mm", "softmax", "gelu", "rms_norm", "layer_norm", "sum", "cumsum", "add", "mul", "log_softmax"]
 
 
 class Bench:
@@ -47,16 +50,12 @@ class Bench:
         self.out, self.flaggems, self.devices = options.out, options.flaggems, options.devices
         self.backend = "cuda" if options.flaggems else "cpu"
 
-    def campaigns(self) -> dict[str, tuple[int, dict[str, Any]]]:
-        """By name: the device, and the configuration."""
-        last = self.devices[-1]
-        found = {"gems": (self.devices[0], self.gems())}
-        for percent in LOOPS:
-            found[f"spin-{percent}"] = (last, self.spin(LOOPS[percent], "duet", 6))
-        found["drift"] = (last, self.spin(LOOPS["0"], "duet", 6, {"SPIN_DRIFT": "4"}))
-        for percent in LOOPS:
-            found[f"own-{percent}"] = (last, self.spin(LOOPS[percent], "rounds", 1))
-        return found
+    def campaigns(self) -> dict[str, dict[str, Any]]:
+        """The configurations by name, in the order in which they start."""
+        found = {f"spin-{percent}": self.spin(LOOPS[percent], "duet", 6) for percent in LOOPS}
+        found["drift"] = self.spin(LOOPS["0"], "duet", 6, {"SPIN_DRIFT": "4"})
+        found |= {f"own-{percent}": self.spin(LOOPS[percent], "rounds", 1) for percent in LOOPS}
+        return found | {f"gems-{op}": self.gems(op) for op in GEMS_OPS}
 
     def common(self) -> dict[str, Any]:
         return {
@@ -69,12 +68,12 @@ class Bench:
             "rounds": 6,
         }
 
-    def gems(self) -> dict[str, Any]:
-        config = self.common() | {"sides": {"a": {}, "b": {"env": SAME_CODE}}, "ops": GEMS_OPS}
+    def gems(self, op: str) -> dict[str, Any]:
+        config = self.common() | {"sides": {"a": {}, "b": {"env": SAME_CODE}}, "ops": [op]}
         if self.flaggems is None:
-            return config | {"ops": ["add"], "dtypes": ["float32"]}
+            return config | {"dtypes": ["float32"]}
         gems = {"provider": "flaggems", "flaggems_dir": str(self.flaggems)}
-        return config | gems | {"dtypes": ["float16", "bfloat16"]}
+        return config | gems | {"dtypes": ["float16", "float32"]}
 
     def spin(
         self, loops: int, protocol: str, rounds: int, more: dict[str, str] | None = None
@@ -103,12 +102,6 @@ class Bench:
                 command, cwd=ROOT, env=env, stdout=log, stderr=subprocess.STDOUT, check=False
             )
         print(f"{name}: snakemake exit {done.returncode}, {time.perf_counter() - started:.0f} s", flush=True)
-
-    def was_refused(self, name: str) -> bool:
-        path = self.results(name) / "verdicts.json"
-        if not path.exists():
-            return True
-        return any(operator["verdict"] == "REFUSED" for operator in json.loads(path.read_text())["operators"])
 
     def results(self, name: str) -> Path:
         return self.out / name / "results" / self.backend
@@ -207,10 +200,12 @@ def seconds_a_row(folder: Path) -> float:
 def peers(bench: Bench) -> str:
     """What the published rules of other tools say: on the duet's samples, and in their own order."""
     told = []
-    for name in ["gems", *(f"spin-{percent}" for percent in LOOPS)]:
+    for name in (*(f"spin-{percent}" for percent in LOOPS), *(f"gems-{op}" for op in GEMS_OPS)):
+        if not (bench.results(name) / "samples.parquet").exists():
+            continue
         command = [sys.executable, str(ROOT / "benchmarks/peer_tables.py"), str(bench.results(name))]
         own = bench.results(name.replace("spin", "own")) / "samples.parquet"
-        command += ["--own-order", str(own)] if name != "gems" and own.exists() else []
+        command += ["--own-order", str(own)] if name.startswith("spin") and own.exists() else []
         env = {**os.environ, "PYTHONPATH": f"{ROOT}:{os.environ.get('PYTHONPATH', '')}"}
         done = subprocess.run(command, env=env, capture_output=True, text=True, check=False)
         told.append(f"### {name}\n\n{done.stdout}{done.stderr}")
@@ -235,18 +230,19 @@ def main() -> int:
         name: one for name, one in bench.campaigns().items() if not options.only or name in options.only
     }
 
-    def all_of(device: int) -> None:
-        """The campaigns of one device; none after one that was refused: what it stumbled over will be there again."""
-        for name, (where, config) in campaigns.items():
-            if where == device:
-                bench.run(name, device, config)
-                if bench.was_refused(name):
-                    print(f"{name} was refused; nothing more on device {device}", flush=True)
-                    return
-
     if not options.read:
-        with ThreadPoolExecutor(len(options.devices)) as pool:
-            list(pool.map(all_of, options.devices))
+        waiting = Queue[str]()
+        for name in campaigns:
+            waiting.put(name)
+
+        def work_on(device: int) -> None:
+            with suppress(Empty):
+                while True:
+                    name = waiting.get_nowait()
+                    bench.run(name, device, campaigns[name])
+
+        with ThreadPoolExecutor(2 * len(options.devices)) as pool:
+            list(pool.map(work_on, options.devices * 2))
     text = f"{report(bench, list(campaigns))}\n\n{peers(bench)}\n"
     print(text)
     (options.out / "report.md").write_text(text)

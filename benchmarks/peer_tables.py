@@ -68,13 +68,18 @@ def _in_order(line: Mapping[str, Any]) -> tuple[int, int, int, int]:
 
 
 def said_by_peers(sides: Mapping[str, Side] | None) -> dict[str, str]:
-    """What each rule says of B against A; MISSING where a side has no samples."""
+    """What each rule says of B against A; MISSING where a side has no samples, or fewer runs than tell a spread."""
     if sides is None or not {"a", "b"} <= sides.keys() or not all(sides[side].samples for side in "ab"):
         return dict.fromkeys(PEERS, MISSING)
-    series = {name: "runs" if name in OVER_RUNS else "samples" for name in PEERS}
-    return {
-        name: rule(*(getattr(sides[side], series[name]) for side in "ab")) for name, rule in PEERS.items()
-    }
+    both = sides["a"], sides["b"]
+    has_spread = all(len(side.runs) >= 2 for side in both)
+    answers = {}
+    for name, rule in PEERS.items():
+        if name in OVER_RUNS:
+            answers[name] = rule(*(side.runs for side in both)) if has_spread else MISSING
+        else:
+            answers[name] = rule(*(side.samples for side in both))
+    return answers
 
 
 def our_rows(verdicts: Mapping[str, Any]) -> dict[RowName, str]:

@@ -2,7 +2,8 @@
 
     python3 benchmarks/two_gpus.py --flaggems DIR [--out DIR] [--stages record-1 record-2 ...]
 
-Every stage is a real campaign by Snakemake in a folder of its own. docs/two-gpus.md holds a run on two H200s.
+Every stage is a real campaign by Snakemake in a folder of its own. docs/two-gpus.md holds a run on two H200s. The
+comprehensive stages run a subset of FlagGems' shapes: three of its eight batch sizes, in a copy of the checkout.
 Without --flaggems the stages run on the cpu backend with builtin operators: a rehearsal, whose times mean nothing.
 """
 
@@ -35,6 +36,7 @@ from zlbench_core.identity import load_identity  # noqa: E402
 
 STAGES = ("record-1", "record-2", "comprehensive-1", "comprehensive-2", "killed", "neighbours")
 ROUNDS = 4
+BATCH_SIZES = "BS = [1, 2, 3, 4, 8, 98, 256, 8192]", "BS = [2, 98, 8192]"  # in benchmark/consts.py
 
 
 class Bench:
@@ -54,10 +56,24 @@ class Bench:
         mm |= {"devices": list(range(shards)), "autotune": {"shards": shards}}
         if self.flaggems is None:
             return mm | {"dtypes": ["float32", "float16"]}
-        shapes = {"dtypes": ["float16"]} if level == "comprehensive" else {}
-        return mm | {"provider": "flaggems", "flaggems_dir": str(self.flaggems), **shapes}
+        gems = {"provider": "flaggems", "flaggems_dir": str(self.flaggems)}
+        if level == "comprehensive":
+            gems |= {"flaggems_dir": str(self.subset(self.flaggems)), "dtypes": ["float16"]}
+        return mm | gems
 
-    def neighbours_config(self) -> dict[str, Any]:
+    def subset(self, flaggems: Path) -> Path:
+        """A copy of the checkout whose comprehensive level has fewer batch sizes."""
+        copy = self.out / "FlagGems-subset"
+        if not copy.exists():
+            shutil.copytree(flaggems, copy, symlinks=True)
+            consts = copy / "benchmark/consts.py"
+            text = consts.read_text()
+            if BATCH_SIZES[0] not in text:
+                raise SystemExit(f"{consts} has no line '{BATCH_SIZES[0]}' to make a subset of")
+            consts.write_text(text.replace(*BATCH_SIZES))
+        return copy
+
+    def neighbours_config(self, rounds: int) -> dict[str, Any]:
         """Both sides of equal code: a switch that changes no code, measured all the same."""
         sides = {"a": {}, "b": {"env": {"TRITON_DISABLE_LINE_INFO": "1"}}}
         return {
@@ -66,16 +82,16 @@ class Bench:
             "devices": [0, 1],
             "dtypes": ["float16"] if self.flaggems else ["float32"],
             "sides": sides,
+            "policy": "survey",
             "protocol": "duet",
-            "rounds": ROUNDS,
+            "rounds": rounds,
             "ir_gate": {"allow_no_diff": True},
         }
 
     def campaign(self, name: str, config: dict[str, Any], cores: int, targets: tuple[str, ...] = ()) -> float:
         """Wall seconds of one campaign in the folder `name`."""
         folder = self.out / name
-        shutil.rmtree(folder, ignore_errors=True)
-        folder.mkdir(parents=True)
+        folder.mkdir(parents=True, exist_ok=True)
         file = folder / "campaign.yaml"
         file.write_text(yaml.safe_dump(config))
         command = [sys.executable, "-m", "snakemake", *targets, "-s", str(ROOT / "workflow/Snakefile")]
@@ -170,55 +186,64 @@ def processes_of(shard: Path) -> Iterator[int]:
 
 
 def neighbours(bench: Bench) -> None:
-    """Two operators, each on its device, at once and one after the other: the same A/A rounds side by side."""
-    names = {"one after the other": "neighbours-1", "at once": "neighbours-2"}
-    for cores, name in zip((1, 4), names.values(), strict=True):
-        bench.campaign(name, bench.neighbours_config(), cores)
-    spreads = {how: spread_by_row(bench, name) for how, name in names.items()}
-    bench.say("| row | " + " | ".join(f"{how}: within a run, A/A" for how in names) + " |")
-    bench.say("| --- | --- | --- |")
+    """Two operators, each on its device: rounds one after the other, then as many more at once, side by side."""
+    halves = {"one after the other": range(1, ROUNDS + 1), "at once": range(ROUNDS + 1, 2 * ROUNDS + 1)}
+    for cores, rounds in zip((1, 4), halves.values(), strict=True):
+        bench.campaign("neighbours", bench.neighbours_config(rounds[-1]), cores)
+    spreads = {how: spread_by_row(bench, rounds) for how, rounds in halves.items()}
+    bench.say("| row | us | " + " | ".join(f"{how}: within a run, A/A" for how in halves) + " |")
+    bench.say("| --- | --- | --- | --- |")
     for row in sorted(set.intersection(*(set(rows) for rows in spreads.values()))):
-        bench.say(f"| {row} | " + " | ".join(spreads[how][row] for how in names) + " |")
+        told = [f"{found[row][1]:.2%}, {found[row][2]:.2%}" for found in spreads.values()]
+        first = next(iter(spreads.values()))[row]
+        bench.say(f"| {row} | {first[0] * 1e3:.1f} | {' | '.join(told)} |")
 
 
-def spread_by_row(bench: Bench, name: str) -> dict[str, str]:
-    """Of each row: the middle of the runs' own spreads (p80 - p20 over the median), and the A/A log ratios' sd."""
+def spread_by_row(bench: Bench, rounds: range) -> dict[str, tuple[float, float, float]]:
+    """Of each row: ms, the middle of the runs' own spreads (p80 - p20 over the median), the A/A log ratios' sd."""
     within: dict[str, list[float]] = {}
-    middle: dict[tuple[str, str, str], float] = {}
-    for folder in sorted((bench.out / name / "results" / bench.backend).glob("*/[ab]/r*")):
-        op, side, number = folder.parts[-3:]
+    middle: dict[str, dict[tuple[str, int], float]] = {}
+    for folder in sorted((bench.out / "neighbours/results" / bench.backend).glob("*/[ab]/r*")):
+        op, side, number = folder.parts[-3], folder.parts[-2], int(folder.name[1:])
         samples = folder / "samples.jsonl"
-        for line in samples.read_text().splitlines() if samples.exists() else ():
-            sample = json.loads(line)
+        if number not in rounds or not samples.exists():
+            continue
+        for sample in map(json.loads, samples.read_text().splitlines()):
             values = sorted(sample["samples_ms"])
-            row = f"{op} {sample['seq']}"
+            row = f"{op} {sample['row']['label']} {sample['row']['occurrence']}"
             p20, p50, p80 = (values[int(share * (len(values) - 1))] for share in (0.2, 0.5, 0.8))
             within.setdefault(row, []).append((p80 - p20) / p50)
-            middle[row, side, number] = sample["value_ms"]
-    told = {}
-    for row, values in within.items():
-        ratios = [
-            math.log(middle[row, "b", number] / middle[row, "a", number])
-            for number in sorted({key[2] for key in middle if key[0] == row and key[1] == "b"})
-            if (row, "a", number) in middle
-        ]
-        sd = statistics.stdev(ratios) if len(ratios) > 1 else math.nan
-        told[row] = f"{statistics.median(values):.2%}, {sd:.2%}"
-    return told
+            middle.setdefault(row, {})[side, number] = sample["value_ms"]
+    return {
+        row: (
+            statistics.median(values.values()),
+            statistics.median(within[row]),
+            spread_of_pairs(values, rounds),
+        )
+        for row, values in middle.items()
+    }
+
+
+def spread_of_pairs(values: dict[tuple[str, int], float], rounds: range) -> float:
+    pairs = [number for number in rounds if {("a", number), ("b", number)} <= set(values)]
+    ratios = [math.log(values["b", number] / values["a", number]) for number in pairs]
+    return statistics.stdev(ratios) if len(ratios) > 1 else math.nan
 
 
 def overlaps(bench: Bench) -> str:
-    """Whether two processes ever were on one device at once, over every identity of this run."""
-    spans: dict[str, list[tuple[datetime, datetime, str]]] = {}
+    """Whether two jobs ever were on one device at once, over every identity of this run.
+
+    The two processes of a duet are one job: they hand the device to each other.
+    """
+    jobs: dict[tuple[str, str], list[tuple[datetime, datetime]]] = {}
     for path in bench.out.rglob("run_identity.json"):
         identity = load_identity(path.parent)
         if identity.get("started") and identity.get("ended"):
-            span = (
-                moment(identity["started"]),
-                moment(identity["ended"]),
-                str(path.parent.relative_to(bench.out)),
-            )
-            spans.setdefault(str(identity.get("device_uuid")), []).append(span)
+            span = moment(identity["started"]), moment(identity["ended"])
+            jobs.setdefault((str(identity.get("device_uuid")), job_of(bench, path.parent)), []).append(span)
+    spans: dict[str, list[tuple[datetime, datetime, str]]] = {}
+    for (uuid, job), found in jobs.items():
+        spans.setdefault(uuid, []).append((min(one[0] for one in found), max(one[1] for one in found), job))
     shared = []
     for uuid, found in spans.items():
         found.sort()
@@ -226,7 +251,14 @@ def overlaps(bench: Bench) -> str:
             f"{one[2]} and {two[2]} on {uuid}" for one, two in itertools.pairwise(found) if two[0] < one[1]
         ]
     counts = ", ".join(f"{len(found)} on {uuid}" for uuid, found in sorted(spans.items()))
-    return f"processes by device: {counts}; two at once on one device: {'; '.join(shared) or 'never'}"
+    return f"jobs by device: {counts}; two at once on one device: {'; '.join(shared) or 'never'}"
+
+
+def job_of(bench: Bench, run: Path) -> str:
+    """A round's two sides are one job, so the name of a side is left out; any other run is its own."""
+    inside = run.relative_to(bench.out)
+    is_round = inside.parent.name in ("a", "b")
+    return str(inside.parent.parent / inside.name) if is_round else str(inside)
 
 
 def moment(text: str) -> datetime:

@@ -76,35 +76,43 @@ class Ahead:
         """Compile `configs`; returns those that the tuner is to time in full, and those dropped."""
         if len(configs) < 2 or goes_its_own_way(tuner):
             return configs, []
-        quick = self._quick(tuner, args, kwargs, configs)
+        quick, too_long = self._quick(tuner, args, kwargs, configs)
         if not quick:
             return configs, []
         if hasattr(tuner, "seen_tuned_metas"):
             tuner.seen_tuned_metas = {}  # FlagTree answers a config that it has timed in this run from here
-        kept = survivors(configs, quick)
+        kept = survivors(configs, quick, too_long)
         held = {id(config) for config in kept}
         dropped = [config for config in configs if id(config) not in held]
         return kept, [Timed(config, Timing.of(quick[config])) for config in dropped]
 
     def _quick(
         self, tuner: Any, args: tuple[Any, ...], kwargs: dict[str, Any], configs: list[Any]
-    ) -> dict[Any, float]:
-        """Quick times in milliseconds, taken as the configs get ready; of those near the best once more when
-        nothing compiles any longer. Empty where the device or the tuner admits none."""
+    ) -> tuple[dict[Any, float], set[Any]]:
+        """Quick times in milliseconds, taken as the configs get ready; of those near the best, or that were timed
+        too late, once more when nothing of the key compiles any longer. And those that are too long even so.
+        Empty where the device or the tuner admits none."""
         timer = self._timer(tuner)
         quick: dict[Any, float] = {}
+        too_long: set[Any] = set()
         with compiled(tuner, args, kwargs, configs, self.settings, self.prefetch) as ready:
             if self.settings.prefetches:
                 self.prefetch.start(tuner, args, kwargs, largest_first(configs), partial(warm_up, tuner))
             for config in ready if timer is not None else ():
                 best = min(quick.values(), default=float("inf"))
+                timer.late = False  # a config that the tuner refuses is not timed
                 bench = partial(timer.measure, best_ms=best)
                 quick[config] = quick_ms(tuner, args, kwargs, config, bench)
-        for config in contenders(configs, quick):
+                if timer.late:
+                    too_long.add(config)
+        near = set(contenders(configs, quick))
+        for config in [one for one in configs if one in near or one in too_long]:
             bench = partial(timer.measure_again, quick_ms=quick[config])
             again = quick_ms(tuner, args, kwargs, config, bench)
             quick[config] = min(quick[config], again)
-        return quick
+            if not timer.late:
+                too_long.discard(config)
+        return quick, too_long
 
     def _timer(self, tuner: Any) -> QuickTimer | None:
         policy = cache_policy(tuner) if self.settings.early_drop else None

@@ -9,7 +9,7 @@ stood at most 3 % above the other's best, but for a kernel of 3.5 microseconds: 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import TypeVar
 
 from zlbench_core.autotune.near_ties import EVENT_RESOLUTION_MS
@@ -34,9 +34,12 @@ def contenders(order: Sequence[Config], quick_ms: Mapping[Config, float]) -> lis
     return [config for config in order if finite.get(config, math.inf) <= limit]
 
 
-def survivors(order: Sequence[Config], quick_ms: Mapping[Config, float]) -> list[Config]:
+def survivors(
+    order: Sequence[Config], quick_ms: Mapping[Config, float], too_long: Collection[Config] = ()
+) -> list[Config]:
     """Those of `order` that go on, in its order: all within the limit, and at least the fastest three.
 
+    Those whose quick time is known to be `too_long` (quick_pass.py: late) go on too: it says nothing against them.
     When no quick time is finite nothing can win; the first goes on, so that the tuner finds that out itself.
     """
     ranked = sorted(
@@ -46,4 +49,4 @@ def survivors(order: Sequence[Config], quick_ms: Mapping[Config, float]) -> list
         return list(order[:1])
     limit = limit_ms(ranked[0][0])
     kept = {place for rank, (ms, place) in enumerate(ranked) if ms <= limit or rank < KEEP_AT_LEAST}
-    return [config for place, config in enumerate(order) if place in kept]
+    return [config for place, config in enumerate(order) if place in kept or config in too_long]

@@ -17,6 +17,8 @@ QUIET_LAUNCHES = 7
 RETRIES = 4
 FILL_MARGIN = 2.0
 FILL_LIMIT_MS = 4.0
+LONGEST_FILL_MS = 40.0
+PROBES = 5
 ENOUGH_MS = 2.0
 AGREEMENT = 0.1
 WARM, COLD = "warm", "cold"
@@ -29,8 +31,8 @@ class QuickTimer:
     A small kernel takes less time than its launch. So the device is kept busy with cache clears until the
     host has queued the launches, and the events then enclose the kernel alone. When the device reaches the first
     event before the host has queued the last (a busy host, a stop of the interpreter), the times enclose waiting:
-    it is done again behind a longer queue. `cold` clears the cache before each launch, as the tuner's own timer
-    does; otherwise an untimed launch warms it.
+    it is done again behind a longer queue. Where that fails each time, `late` says that the time is too long.
+    `cold` clears the cache before each launch, as the tuner's own timer does; otherwise an untimed launch warms it.
     """
 
     interface: Any  # the device interface: Event, synchronize
@@ -39,16 +41,18 @@ class QuickTimer:
     clock: Callable[[], float] = time.perf_counter
     fill_ms: float | None = None
     host_ms: float | None = None  # what one launch costs the host
-    queues: bool = True  # whether a launch returns before the device has run it
+    late: bool = False  # whether each attempt of the last measurement enclosed waiting
+    _queues: bool | None = None
 
     def measure(self, launch: Callable[[], None], best_ms: float) -> float:
         """The quickest of a few launches in milliseconds.
 
         Two that agree are enough for a slow kernel, and for one that is far beyond `best_ms`, the best so far.
         """
+        self.late = True
         first = self._first(launch)
         quick, late = self._attempt(launch, 1, FILL_MARGIN)
-        if quick > ENOUGH_MS and abs(first - quick) < AGREEMENT * quick:
+        if quick > ENOUGH_MS and not late and abs(first - quick) < AGREEMENT * quick:
             return min(first, quick)
         if late:
             quick = min(quick, self._timed(launch, 1))
@@ -57,6 +61,7 @@ class QuickTimer:
 
     def measure_again(self, launch: Callable[[], None], quick_ms: float) -> float:
         """The quickest of more launches in milliseconds, for one that took `quick_ms`, near the best."""
+        self.late = True
         return self._timed(launch, _count(quick_ms, QUIET_LAUNCHES))
 
     def _first(self, launch: Callable[[], None]) -> float:
@@ -84,12 +89,28 @@ class QuickTimer:
             if not late:
                 return quickest
             margin *= 3
-        self.queues = False
         return quickest
 
+    @property
+    def queues(self) -> bool:
+        """Whether the device runs behind the host; asked once, a few times over, since a busy host may be late."""
+        if self._queues is None:
+            self._queues = any(self._is_behind() for _ in range(PROBES))
+        return self._queues
+
+    def _is_behind(self) -> bool:
+        event, _ = self._pair()
+        self._fill(FILL_LIMIT_MS, FILL_LIMIT_MS)
+        event.record()
+        behind = not event.query()
+        self.interface.synchronize()
+        return behind
+
     def _attempt(self, launch: Callable[[], None], count: int, margin: float) -> tuple[float, bool]:
+        asks_late = self.queues
         # The host also queues the warming launch or the clears, and the events, before the last timed launch.
-        self._fill(margin * (count + 1) * (self.host_ms or 0.0))
+        limit = min(LONGEST_FILL_MS, FILL_LIMIT_MS * margin / FILL_MARGIN)
+        self._fill(margin * (count + 1) * (self.host_ms or 0.0), limit)
         if not self.cold:
             launch()
         events = [self._pair() for _ in range(count)]
@@ -99,18 +120,19 @@ class QuickTimer:
             start.record()
             launch()
             end.record()
-        late = self.queues and events[0][0].query()
+        late = asks_late and events[0][0].query()
+        self.late = self.late and late
         self.interface.synchronize()
         return min(start.elapsed_time(end) for start, end in events), late
 
     def _pair(self) -> tuple[Any, Any]:
         return self.interface.Event(enable_timing=True), self.interface.Event(enable_timing=True)
 
-    def _fill(self, needed_ms: float) -> None:
-        """Queue cache clears that take at least `needed_ms`, within a limit for devices that do not queue."""
+    def _fill(self, needed_ms: float, limit_ms: float) -> None:
+        """Queue cache clears that take at least `needed_ms`, or `limit_ms`: a device may not queue."""
         if self.fill_ms is None:
             self.fill_ms = self._clear_ms()
-        wanted = min(needed_ms, FILL_LIMIT_MS)
+        wanted = min(needed_ms, limit_ms)
         for _ in range(max(1, math.ceil(wanted / self.fill_ms))):
             self.clear()
 

@@ -18,6 +18,7 @@ from zlbench_core.duet.sizes import Block, block_of, enlarged, launches_per_samp
 from zlbench_core.verdicts.superblock import block_centre
 
 STEADY = 0.01  # both sides' levels moved by less than 1% from one superblock to the next
+CAPTURES = 4  # of one row at most
 IMPOSSIBLE = "a time that is not positive and finite"
 
 Steps = Generator[tuple[str, messages.Message], messages.Message, dict[str, messages.Message]]
@@ -99,20 +100,27 @@ def _prepare(sides: Sequence[str], arrivals: Mapping[str, Arrival]) -> Generator
     estimate_ms = max(arrival.estimate_ms for arrival in arrivals.values())
     refused = {side: arrival.refusal for side, arrival in arrivals.items() if arrival.refusal}
     if all(arrival.graph for arrival in arrivals.values()):
-        launches = launches_per_sample(GRAPH, estimate_ms)
-        replies = yield from _ask(sides, messages.PREPARE, way=GRAPH, launches=launches, fallback=None)
+        launches, replies = yield from _capture(sides, launches_per_sample(GRAPH, estimate_ms))
         refused = _refusals(replies)
-        more = launches if refused else enlarged(launches, _slower(replies))
-        if more > launches:
-            launches = more
-            replies = yield from _ask(sides, messages.PREPARE, way=GRAPH, launches=launches, fallback=None)
-            refused = _refusals(replies)
         if not refused:
             return Way(GRAPH, launches, _slower(replies), None)
     fallback = "; ".join(f"side {side}: {reason}" for side, reason in sorted(refused.items())) or None
     launches = launches_per_sample(DIRECT, estimate_ms)
     replies = yield from _ask(sides, messages.PREPARE, way=DIRECT, launches=launches, fallback=fallback)
     return Way(DIRECT, launches, _slower(replies), fallback)
+
+
+def _capture(
+    sides: Sequence[str], launches: int
+) -> Generator[Any, Any, tuple[int, dict[str, messages.Message]]]:
+    """Capture on both sides, again with more launches while the graphs turn out short; stops where one refuses."""
+    for capture in range(1, CAPTURES + 1):
+        replies = yield from _ask(sides, messages.PREPARE, way=GRAPH, launches=launches, fallback=None)
+        more = launches if _refusals(replies) else enlarged(launches, _slower(replies))
+        if more == launches or capture == CAPTURES:
+            break
+        launches = more
+    return launches, replies
 
 
 def _refusals(replies: Mapping[str, messages.Message]) -> dict[str, str]:

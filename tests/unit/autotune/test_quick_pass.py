@@ -118,3 +118,21 @@ def test_a_device_that_does_not_queue_is_tried_a_few_times_and_then_believed():
     first = len(launched)
     quick.measure(launch, best_ms=1.0)
     assert (quick.queues, len(launched) - first < first) == (False, True)
+
+
+@pytest.mark.parametrize("cold", [False, True])
+def test_a_host_that_is_late_each_time_is_believed_to_be_late_and_the_device_still_to_queue(cold):
+    device = Device(6 * US, 20 * US)
+    stopping = []
+
+    def launch():
+        device.now += 500.0 if stopping else 0.0
+        device.launch()
+
+    quick = QuickTimer(device, device.clear, cold, device.clock)
+    stopping.append(True)
+    assert quick.measure(launch, best_ms=6 * US) > 100 * US
+    assert quick.late
+    stopping.clear()
+    assert quick.measure_again(launch, 6 * US) == pytest.approx(6 * US, rel=0.01)
+    assert not quick.late
