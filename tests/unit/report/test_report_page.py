@@ -194,6 +194,15 @@ def test_static_cost_is_shown_where_the_gate_tells_it(folder):
     assert "instructions.mma 64 to 0 (-64)" in words
 
 
+def test_kernels_without_a_counterpart_are_named_where_nothing_was_compared(folder):
+    told = "no kernel of either side has a counterpart on the other: a compiled x; b compiled y"
+    counts = {"compared": 0, "identical": 0, "different": 0, "only_in_a": 1, "only_in_b": 1}
+    folder.change("mm/ir_gate.json", lambda gate: gate.update(reason=told, first_stage=None, counts=counts))
+    words = read(folder).words
+    assert f"mm: differs: {told}" in words
+    assert "0 of 0" not in words
+
+
 def test_conditions_are_ranges_by_operator_and_side(folder):
     rows = [
         {"sm_clock_mhz": 1980, "temperature_c": 40, "power_w": 300.5, "throttle_reasons": ["gpu_idle"]},
