@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import json
 
+import pytest
+
 from zlbench_core.chain.gate import compare_ir
 from zlbench_core.chain.show import show_campaign
 from zlbench_core.chain.summary import summarise
+from zlbench_core.cli import main
 from zlbench_core.files import sha256_of, write_json
 
 
@@ -67,3 +70,66 @@ def test_a_failed_run_is_told_with_its_cause_and_its_log_in_one_line(real_runs, 
     [line] = [line for line in show_campaign(real_runs.root).splitlines() if line.startswith("!!! [caliber]")]
     assert "CompilationError: at 7:15: NameError('g is not defined')" in line
     assert "(results/cpu/mm/b/r1/run.log)" in line
+
+
+def test_runs_of_two_operators_have_that_as_their_only_reason(real_runs, capsys):
+    real_runs.add("mm", "a", 1, 20.0, "code")
+    real_runs.add("add", "b", 1, 20.0, "other", timer="cuda_graph")
+    runs = [str(real_runs.folder("a")), str(real_runs.folder("b", op="add"))]
+    told = "!!! [caliber] op: a is a run of mm, b of add; two runs of one operator can be compared\n"
+    for release in ([], ["--allow-caliber-mismatch"]):
+        assert main(["compare", *runs, *release]) == 4
+        assert capsys.readouterr() == ("", told)
+
+
+def test_a_comparison_of_single_rounds_says_that_it_has_no_verdict(real_runs, capsys):
+    for side in "ab":
+        real_runs.add("mm", side, 1, 20.0, side)
+    runs = [str(real_runs.folder(side)) for side in "ab"]
+    assert main(["compare", *runs]) == 0
+    *_, row, note = capsys.readouterr().out.splitlines()
+    assert row.startswith("mm ")
+    assert note.startswith("one round a side: no error bar and no verdict")
+    main(["compare", "--json", *runs])
+    assert json.loads(capsys.readouterr().out)["note"] == note
+
+
+@pytest.mark.parametrize(
+    ("command", "lines"),
+    [
+        (["compare", "gone", "lost"], 2),
+        (["show", "gone"], 1),
+        (["show", "gone", "--markdown"], 1),
+        (["show", "gone", "--json"], 1),
+        (["report", "gone"], 1),
+    ],
+)
+def test_a_folder_that_is_not_there_is_told_once(real_runs, capsys, command, lines):
+    assert main(command) in (1, 4)
+    out, err = capsys.readouterr()
+    assert (out, len(err.splitlines())) == ("", lines)
+    assert err.count("gone") == 1
+
+
+def test_the_command_alone_prints_its_help_and_ends_as_argparse_does_with_2(capsys):
+    assert main([]) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err.startswith("usage: zlbench")
+    assert "zlbench show results/cpu" in err
+
+
+def test_a_variable_that_a_side_did_not_set_is_unset_and_one_that_nobody_looked_for_is_not_recorded(
+    real_runs, capsys
+):
+    real_runs.add("mm", "a", 1, 20.0, "code", declared=[])
+    variables = {"TRITON_F32_DEFAULT": "ieee", "MY_SWITCH": "1"}
+    environment = real_runs.identity("a")["environment"] | {"variables": variables}
+    real_runs.add("mm", "b", 1, 20.0, "other", declared=["env:MY_SWITCH"], environment=environment)
+    assert main(["compare", str(real_runs.folder("a")), str(real_runs.folder("b"))]) == 4
+    told = capsys.readouterr().err
+    assert "environment.variables.TRITON_F32_DEFAULT: a=unset, b=ieee" in told
+    assert "environment.variables.MY_SWITCH: a=not recorded, b=1" in told
+    real_runs.write_identity("a", real_runs.identity("a") | {"declared": ["env:MY_SWITCH", "python"]})
+    main(["compare", str(real_runs.folder("a")), str(real_runs.folder("b"))])
+    assert "environment.variables.MY_SWITCH: a=unset, b=1" in capsys.readouterr().err
