@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 from html.parser import HTMLParser
 
 import pytest
 
+from zlbench_core.autotune.pins import publish_pins
 from zlbench_core.errors import ReadError
 from zlbench_core.report import write_report
 from zlbench_core.report.page import page
@@ -164,6 +166,42 @@ def test_a_failed_operator_is_named_with_its_status(folder):
     words = read(folder).words
     assert "mm b failed RuntimeError: boom" in words
     assert "not asked of 1 whose runs failed" in words
+
+
+def test_a_long_reason_stands_in_full_once_and_is_linked_elsewhere(folder):
+    reason = f"RuntimeError: boom {'over and over ' * 20}to its end"
+    folder.refuse(f"status: b r1 failed: {reason}")
+    lines = folder.table("ops_status.csv")
+    lines[1].update(status="failed", reason=reason)
+    folder.write_table("ops_status.csv", lines)
+    reader = read(folder)
+    assert reader.words.count("to its end") == 1
+    assert reader.words.count("RuntimeError: boom") == 5
+    assert "In full: mm in detail." in reader.words
+    assert reader.loads.count("#op-0") == 3
+
+
+def test_a_long_reason_of_one_side_stands_in_full_once(folder):
+    folder.one_sided()
+    lines = folder.table("ops_status.csv")
+    lines[0].update(status="failed", reason=f"RuntimeError: boom {'over and over ' * 20}to its end")
+    folder.write_table("ops_status.csv", lines)
+    words = read(folder).words
+    assert (words.count("to its end"), words.count("RuntimeError: boom")) == (1, 3)
+
+
+def test_an_adjustment_is_named_only_where_several_operators_were_judged(folder):
+    told = {}
+    for family in (0, 1, 3):
+        folder.change("verdicts.json", lambda found, family=family: found.update(family=family))
+        told[family] = "adjusted for the" in read(folder).words.split("Ratios Points")[0]
+    assert told == {0: False, 1: False, 3: True}
+
+
+def test_an_operator_without_a_tuner_has_nothing_to_pin(folder):
+    shutil.rmtree(folder.path / "mm" / "pins")
+    publish_pins(folder.path / "mm" / "pins", [], {"backend": "cpu"})
+    assert "mm: no autotuned kernel was launched; nothing to pin" in read(folder).words
 
 
 def test_a_void_campaign_says_so_before_anything_else(folder):
