@@ -44,7 +44,8 @@ EXAMPLES = """examples:
   zlbench completion bash > ~/.local/share/bash-completion/completions/zlbench
 
 A campaign is run by Snakemake: snakemake --cores 2 --config backend=cpu 'ops=[mm]'
-exit codes: 0 done, 1 a mistake in the input, 3 preflight failed, 4 the runs are on different calibers;
+exit codes: 0 done, 1 a mistake in the input, 2 a mistake in the command line (or no command), 3 preflight failed,
+4 the runs are on different calibers;
 ir diff is like diff: 0 the code is the same, 1 it differs, 2 that is not known
 """
 

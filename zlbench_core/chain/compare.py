@@ -30,13 +30,17 @@ class Comparison:
     hazards: tuple[str, ...]
     excluded: tuple[str, ...]
     rows: tuple[dict[str, Any], ...]
+    devices: tuple[str, ...] = ()  # of the rows: an interpreter's times say nothing of a GPU
 
     @property
     def note(self) -> str | None:
         return ONE_ROUND if self.rows else None
 
     def to_json(self) -> dict[str, Any]:
-        lists = {name: list(getattr(self, name)) for name in ("complaints", "hazards", "excluded", "rows")}
+        lists = {
+            name: list(getattr(self, name))
+            for name in ("complaints", "hazards", "excluded", "rows", "devices")
+        }
         return {**lists, "note": self.note}
 
     def to_text(self) -> str:
@@ -44,7 +48,8 @@ class Comparison:
             f"not compared: {line}" for line in self.excluded
         ]
         mark = "every number below is on DIFFERENT CALIBERS\n" if self.complaints and self.rows else ""
-        table = f"{text_table(self.rows, COLUMNS)}{self.note}\n" if self.rows else ""
+        told = f"measured on {', '.join(self.devices)}\n"
+        table = f"{told}{text_table(self.rows, COLUMNS)}{self.note}\n" if self.rows else ""
         return "".join(f"{line}\n" for line in lines) + mark + table
 
 
@@ -88,7 +93,8 @@ def compare_runs(a_dir: Path, b_dir: Path, *, release: bool = False, axis: Seque
                     "note": RELEASED if complaints else "",
                 }
             )
-    return Comparison(tuple(complaints), tuple(hazards), tuple(excluded), tuple(rows))
+    devices = dict.fromkeys(str(run.identity.get("device")) for run in (a, b))
+    return Comparison(tuple(complaints), tuple(hazards), tuple(excluded), tuple(rows), tuple(devices))
 
 
 def _other_operator(a: Run, b: Run) -> str | None:

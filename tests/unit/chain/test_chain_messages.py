@@ -82,12 +82,13 @@ def test_runs_of_two_operators_have_that_as_their_only_reason(real_runs, capsys)
         assert capsys.readouterr() == ("", told)
 
 
-def test_a_comparison_of_single_rounds_says_that_it_has_no_verdict(real_runs, capsys):
+def test_a_comparison_of_single_rounds_says_where_they_ran_and_that_it_has_no_verdict(real_runs, capsys):
     for side in "ab":
         real_runs.add("mm", side, 1, 20.0, side)
     runs = [str(real_runs.folder(side)) for side in "ab"]
     assert main(["compare", *runs]) == 0
-    *_, row, note = capsys.readouterr().out.splitlines()
+    where, _, _, row, note = capsys.readouterr().out.splitlines()
+    assert where == "measured on cpu-interpreter/cuda:90"
     assert row.startswith("mm ")
     assert note.startswith("one round a side: no error bar and no verdict")
     main(["compare", "--json", *runs])
