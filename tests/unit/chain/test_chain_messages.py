@@ -7,6 +7,7 @@ import json
 import pytest
 
 from zlbench_core.chain.gate import compare_ir
+from zlbench_core.chain.record import publish_pins
 from zlbench_core.chain.show import show_campaign
 from zlbench_core.chain.summary import summarise
 from zlbench_core.cli import main
@@ -70,6 +71,15 @@ def test_a_failed_run_is_told_with_its_cause_and_its_log_in_one_line(real_runs, 
     [line] = [line for line in show_campaign(real_runs.root).splitlines() if line.startswith("!!! [caliber]")]
     assert "CompilationError: at 7:15: NameError('g is not defined')" in line
     assert "(results/cpu/mm/b/r1/run.log)" in line
+
+
+def test_a_record_that_failed_says_why_where_the_replays_have_no_pins(real_runs, make_campaign):
+    real_runs.add("mm", "a", 1, 20.0, "code")
+    fail(real_runs, "a")
+    publish_pins(make_campaign(), "mm", [real_runs.folder("a")], None, real_runs.root / "pins")
+    reason = json.loads((real_runs.root / "pins" / "meta.json").read_text())["reason"]
+    assert "CompilationError: at 7:15: NameError('g is not defined')" in reason
+    assert reason.endswith("(results/cpu/mm/a/r1/run.log)")
 
 
 def test_runs_of_two_operators_have_that_as_their_only_reason(real_runs, capsys):
