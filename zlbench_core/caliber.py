@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
 
+from zlbench_core.backends.variables import LOCATIONS, PREFIXES
 from zlbench_core.caliber_fields import CALIBER_FIELDS, MAY_DIFFER, OWN_RULES, REQUIRED
 from zlbench_core.errors import CaliberMismatch, IdentityError
 from zlbench_core.identity import load_identity
@@ -29,6 +30,7 @@ Runs = Sequence[tuple[str, Path | str | Mapping[str, Any]]]  # by label: a run f
 AUTOTUNE_MODES = ("off", "record", "replay")
 _PYTHON_AXIS = ("environment.",)
 _PYTHON_AXIS_EXCEPT = ("environment.variables.", "environment.precision.", "environment.cpu")
+_VARIABLES = "environment.variables."
 _PROVIDER_AXIS = ("environment.provider", "provider_dir", "provider_commit", "provider_dirty")
 
 
@@ -108,7 +110,8 @@ def undeclared_differences(runs: Runs, declared_axis: Sequence[str]) -> list[str
     complaints = []
     for name in names:
         if not _is_volatile(name) and not is_declared(name, declared_axis):
-            complaints += _differs(name, {label: identity.get(name) for label, identity in flat.items()})
+            values = {label: identity.get(name) for label, identity in flat.items()}
+            complaints += _differs(name, values, _unset(name, identities))
     complaints += _other_devices(flat) + _replay_gaps(identities)
     return complaints + _replay_complaints(flat)
 
@@ -213,15 +216,27 @@ def _compare(field: str, values: Mapping[str, Any]) -> list[str]:
     return _differs(field, values)
 
 
-def _differs(field: str, values: Mapping[str, Any]) -> list[str]:
+def _differs(field: str, values: Mapping[str, Any], unset: Collection[str] = ()) -> list[str]:
+    """`unset` are the labels of the runs whose missing value says that there was none."""
     if len({repr(value) for value in values.values()}) <= 1:
         return []
-    told = ", ".join(f"{label}={_show(value)}" for label, value in values.items())
+    absent = {label: "unset" if label in unset else "not recorded" for label in values}
+    told = ", ".join(f"{label}={absent[label] if one is None else one}" for label, one in values.items())
     return [f"{field}: {told}"]
 
 
-def _show(value: Any) -> str:
-    return "not recorded" if value is None else str(value)
+def _unset(field: str, identities: Mapping[str, Mapping[str, Any]]) -> list[str]:
+    """The runs that would have recorded this variable, had it been set in them."""
+    variable = field.removeprefix(_VARIABLES)
+    if variable == field:
+        return []
+    known = variable.startswith(PREFIXES) and variable not in LOCATIONS
+    return [
+        label
+        for label, identity in identities.items()
+        if (known or f"env:{variable}" in (identity.get("declared") or ()))
+        and _lookup(identity, "environment.variables") is not None
+    ]
 
 
 def _autotune_complaints(identities: Mapping[str, Mapping[str, Any]]) -> list[str]:
@@ -308,8 +323,8 @@ def _is_volatile(name: str) -> bool:
 
 def is_declared(name: str, axis: Sequence[str]) -> bool:
     """Whether a field of the identities is what the sides are declared to differ in."""
-    if name.startswith("environment.variables."):
-        return f"env:{name.removeprefix('environment.variables.')}" in axis
+    if name.startswith(_VARIABLES):
+        return f"env:{name.removeprefix(_VARIABLES)}" in axis
     # A side that points PYTHONPATH or the linker at another build has declared another python.
     swaps_python = {"python", "env:PYTHONPATH", "env:LD_LIBRARY_PATH"} & set(axis)
     if swaps_python and name.startswith(_PYTHON_AXIS) and not name.startswith(_PYTHON_AXIS_EXCEPT):

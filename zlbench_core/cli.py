@@ -22,6 +22,7 @@ from zlbench_core.commands import (
 )
 from zlbench_core.errors import ZlbenchError
 
+USAGE = 2  # as argparse ends
 COMMANDS = (preflight, devices, identity, show, report, verdict, compare, ir, pins, completion)
 EXAMPLES = """examples:
   zlbench preflight                          is this machine ready for the default campaign?
@@ -43,14 +44,19 @@ EXAMPLES = """examples:
   zlbench completion bash > ~/.local/share/bash-completion/completions/zlbench
 
 A campaign is run by Snakemake: snakemake --cores 2 --config backend=cpu 'ops=[mm]'
-exit codes: 0 done, 1 a mistake in the input, 3 preflight failed, 4 the runs are on different calibers;
+exit codes: 0 done, 1 a mistake in the input, 2 a mistake in the command line (or no command), 3 preflight failed,
+4 the runs are on different calibers;
 ir diff is like diff: 0 the code is the same, 1 it differs, 2 that is not known
 """
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command; a ZlbenchError is one line on stderr and its exit code."""
-    args = build_parser().parse_args(argv)
+    parser = build_parser()
+    args = parser.parse_args(argv)
+    if args.run is None:
+        parser.print_help(sys.stderr)
+        return USAGE
     try:
         return args.run(args)
     except ZlbenchError as error:
@@ -68,7 +74,8 @@ def build_parser() -> argparse.ArgumentParser:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--version", action="version", version=f"zlbench {__version__}")
-    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+    parser.set_defaults(run=None)
+    commands = parser.add_subparsers(metavar="COMMAND")
     for command in COMMANDS:
         command.add(commands)
     for name, one in commands.choices.items():

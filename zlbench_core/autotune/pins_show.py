@@ -7,10 +7,11 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from zlbench_core.autotune.configs import describe
-from zlbench_core.autotune.pin_sets import PinSet
+from zlbench_core.autotune.pin_sets import DISCARDED, PinSet
 from zlbench_core.autotune.records import Entry
 
 ORIGIN_FIELDS = ("backend", "device", "compiler", "provider", "provider_commit", "level", "shapes_digest")
+NOTHING = "no autotuned kernel was launched; nothing to pin"
 HEAD = ("kernel", "source", "key", "config", "time ms", "next ms", "note")
 
 
@@ -20,8 +21,10 @@ def show_json(pins: PinSet) -> dict[str, Any]:
 
 def show_text(pins: PinSet) -> str:
     """The origin in a few lines, then one line per key: kernel, the digest of its source, key, config, the
-    winner's time and the runner-up's, and what to know about it."""
+    winner's time and the runner-up's, and what to know about it. One line where there was nothing to pin."""
     meta, entries = pins.meta, pins.entries
+    if not entries and meta.get("status") != DISCARDED:
+        return f"{pins.op}: {NOTHING}"
     fields = ("tuner_database", *ORIGIN_FIELDS, "status", "reason")
     origin = [f"{name}: {plain(meta[name])}" for name in fields if meta.get(name) is not None]
     count = f"{len(entries)} keys of {len({entry.kernel_id for entry in entries})} kernels"

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from zlbench_core.caliber import caliber_hazards, incomparable
-from zlbench_core.chain.collect import load_run
+from zlbench_core.chain.collect import Run, load_run
 from zlbench_core.chain.guards import unfinished, untrusted
 from zlbench_core.errors import ArchiveError, ConfigError, IdentityError
 from zlbench_core.identity import load_identity
@@ -18,6 +18,7 @@ from zlbench_core.results.fallbacks import exclusion
 from zlbench_core.results.pairing import pair_rows
 from zlbench_core.verdicts.stored import RELEASED
 
+ONE_ROUND = "one round a side: no error bar and no verdict; the rounds of a campaign give both"
 COLUMNS = ("op", "dtype", "mode", "size", "latency_a_ms", "latency_b_ms", "ratio", "note")
 
 
@@ -29,16 +30,26 @@ class Comparison:
     hazards: tuple[str, ...]
     excluded: tuple[str, ...]
     rows: tuple[dict[str, Any], ...]
+    devices: tuple[str, ...] = ()  # of the rows: an interpreter's times say nothing of a GPU
+
+    @property
+    def note(self) -> str | None:
+        return ONE_ROUND if self.rows else None
 
     def to_json(self) -> dict[str, Any]:
-        return {name: list(getattr(self, name)) for name in ("complaints", "hazards", "excluded", "rows")}
+        lists = {
+            name: list(getattr(self, name))
+            for name in ("complaints", "hazards", "excluded", "rows", "devices")
+        }
+        return {**lists, "note": self.note}
 
     def to_text(self) -> str:
         lines = [f"[caliber] {line}" for line in self.hazards] + [
             f"not compared: {line}" for line in self.excluded
         ]
         mark = "every number below is on DIFFERENT CALIBERS\n" if self.complaints and self.rows else ""
-        table = text_table(self.rows, COLUMNS) if self.rows else ""
+        told = f"measured on {', '.join(self.devices)}\n"
+        table = f"{told}{text_table(self.rows, COLUMNS)}{self.note}\n" if self.rows else ""
         return "".join(f"{line}\n" for line in lines) + mark + table
 
 
@@ -51,8 +62,10 @@ def compare_runs(a_dir: Path, b_dir: Path, *, release: bool = False, axis: Seque
     if wrong := [one for one in axis if not one.startswith("env:") and one not in ("python", "provider_dir")]:
         raise ConfigError(f"axis is {wrong[0]!r}; env:NAME, python or provider_dir is allowed")
     runs = [("a", a_dir), ("b", b_dir)]
+    a, b = load_run(a_dir), load_run(b_dir)
+    if other := _other_operator(a, b):
+        return Comparison((other,), (), (), ())
     complaints = incomparable(runs, axis if axis else _declared(a_dir, b_dir))
-    a, b = load_run(a_dir.absolute()), load_run(b_dir.absolute())
     loaded = [("a", a), ("b", b)]
     complaints += untrusted(loaded) + unfinished(loaded)
     hazards = [*caliber_hazards(runs), *_same_code(a_dir, b_dir)]
@@ -80,7 +93,16 @@ def compare_runs(a_dir: Path, b_dir: Path, *, release: bool = False, axis: Seque
                     "note": RELEASED if complaints else "",
                 }
             )
-    return Comparison(tuple(complaints), tuple(hazards), tuple(excluded), tuple(rows))
+    devices = dict.fromkeys(str(run.identity.get("device")) for run in (a, b))
+    return Comparison(tuple(complaints), tuple(hazards), tuple(excluded), tuple(rows), tuple(devices))
+
+
+def _other_operator(a: Run, b: Run) -> str | None:
+    """What makes every other question about these two runs idle; no release can pair their rows."""
+    ops = [run.identity.get("op") for run in (a, b)]
+    if None in ops or ops[0] == ops[1]:
+        return None
+    return f"op: a is a run of {ops[0]}, b of {ops[1]}; two runs of one operator can be compared"
 
 
 def _same_code(a_dir: Path, b_dir: Path) -> list[str]:

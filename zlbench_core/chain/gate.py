@@ -15,7 +15,9 @@ def compare_ir(campaign: Campaign, op: str, run_dirs: dict[str, Path], out_path:
     """Write the operator's ir_gate.json. A side that failed leaves the answer unknown, never identical."""
     identities = {side: load_identity(folder) for side, folder in run_dirs.items()}
     failures = [
-        f"{side}: {found['failure']}" for side, found in identities.items() if found["status"] != "complete"
+        f"{side}: {found['failure']} ({run_dirs[side] / 'run.log'})"
+        for side, found in identities.items()
+        if found["status"] != "complete"
     ]
     a, b = ([run_dirs[side] / "ir"] for side in campaign.side_names)
     found = gate(op, a, b, out_path, failures)

@@ -8,6 +8,8 @@ from pathlib import Path
 
 from zlbench_core.autotune.merge import merge_shards
 from zlbench_core.campaign import Campaign
+from zlbench_core.chain.collect import load_run
+from zlbench_core.chain.status import status_of
 from zlbench_core.devices import lease
 from zlbench_core.files import write_json
 from zlbench_core.runner import RunRequest, compiled_folder, fresh_folder, run_benchmark
@@ -32,7 +34,7 @@ def publish_pins(
 
     When that fails too, meta.json says `status: discarded` and why: the operator then has a status, not a number.
     """
-    result = merge_shards(shard_dirs, pins_dir)
+    result, swept = merge_shards(shard_dirs, pins_dir), shard_dirs
     shutil.rmtree(compiled_folder(shard_dirs[0]), ignore_errors=True)
     if not result.published and len(shard_dirs) > 1:
         print(f"PINS_DISCARDED op={op} {result.reason}; sweeping serially", flush=True)
@@ -41,10 +43,15 @@ def publish_pins(
         record_shard(
             replace(campaign, autotune=replace(campaign.autotune, shards=1)), op, (0, 1), device, serial
         )
-        result = merge_shards([serial], pins_dir, discarded=discarded)
+        result, swept = merge_shards([serial], pins_dir, discarded=discarded), [serial]
     if not result.published:
-        print(f"PINS_DISCARDED op={op} {result.reason}", flush=True)
+        reason = "; ".join([str(result.reason), *_causes(swept)])
+        print(f"PINS_DISCARDED op={op} {reason}", flush=True)
         fresh_folder(pins_dir)
-        write_json(
-            pins_dir / "meta.json", {"schema_version": 1, "status": "discarded", "reason": result.reason}
-        )
+        write_json(pins_dir / "meta.json", {"schema_version": 1, "status": "discarded", "reason": reason})
+
+
+def _causes(shard_dirs: list[Path]) -> list[str]:
+    """What the failed shards say for themselves, with their logs: the replays of the operator tell nothing more."""
+    failed = [run for run in map(load_run, shard_dirs) if run.identity.get("status") == "failed"]
+    return list(dict.fromkeys(status_of(run).reason for run in failed))

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from zlbench_core.chain.code import COLUMNS, shown_lines
+from zlbench_core.chain.hints import spelling_hint
 from zlbench_core.chain.receipt import read_receipt
 from zlbench_core.errors import ReadError
 from zlbench_core.files import read_object
@@ -71,11 +72,13 @@ def _code_table(folder: Path, width: int | None) -> Iterator[str]:
 def verdict_lines(found: Mapping[str, Any]) -> list[dict[str, Any]]:
     """The lines of the printed verdict table."""
     lines = []
+    hint = spelling_hint(found)
     for operator in found["operators"]:
         evidence = operator["evidence"] or {}
         low, high = evidence.get("ratio_ci") or (None, None)
         reasons = [operator["note"], *operator["reasons"], operator["detail"]]
         reasons += [f"{operator['rounds_needed']} rounds needed"] if operator["rounds_needed"] else []
+        reasons += [f"same code; {hint}"] if hint and operator["verdict"] == "NO CODE CHANGE" else []
         lines.append(
             {
                 "op": operator["op"],

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from zlbench_core.chain.collect import Run
-from zlbench_core.results.status import CRASHED, NO_PINS, OperatorStatus, operator_status
+from zlbench_core.results.status import CRASHED, NO_PINS, OK, SKIPPED, OperatorStatus, operator_status
 
 
 def status_of(run: Run, measured: bool = True) -> OperatorStatus:
-    """How one run ended; a run whose files are not to be trusted has crashed, whatever they say."""
+    """How one run ended, with the log that says more; a run whose files are not to be trusted has crashed, whatever
+    they say.
+    """
     if run.problem:
         return OperatorStatus(CRASHED, run.problem)
     failure = str(run.identity.get("failure") or "")
@@ -15,4 +17,8 @@ def status_of(run: Run, measured: bool = True) -> OperatorStatus:
         return OperatorStatus(NO_PINS, failure)
     if failure.startswith("duet"):
         return OperatorStatus(CRASHED, failure)
-    return operator_status(run.result, run.identity, measured=measured)
+    found = operator_status(run.result, run.identity, measured=measured)
+    log = run.folder / "run.log"
+    if found.status in (OK, SKIPPED) or not log.is_file():
+        return found
+    return OperatorStatus(found.status, f"{found.reason} ({log})")

@@ -26,7 +26,8 @@ def run(args: argparse.Namespace) -> int:
     from zlbench_core.chain.show import read_verdicts, show_campaign
     from zlbench_core.progress import track
 
-    text = "" if args.markdown else show_campaign(args.folder)
+    # First, since a folder without a summary is one mistake and not a stale summary too.
+    text = _markdown(args.folder) if args.markdown else show_campaign(args.folder)
     stale = stale_lines(args.folder, untracked if args.json else track)
     # A JSON or a Markdown stays one to its first character.
     for line in stale:
@@ -34,7 +35,7 @@ def run(args: argparse.Namespace) -> int:
     if args.json:
         print_json({**read_verdicts(args.folder / "verdicts.json"), "stale": stale})
     else:
-        print(_markdown(args.folder) if args.markdown else text, end="")
+        print(text, end="")
     return 1 if stale else 0
 
 

@@ -61,7 +61,10 @@ class Pair:
 
 @dataclass(frozen=True)
 class GateResult:
-    """`verdict` is "identical", "different" or "unknown"; unknown has a `reason` and is an error."""
+    """`verdict` is "identical", "different" or "unknown"; unknown has a `reason` and is an error.
+
+    Different has one where nothing could be compared: no variant is on both sides.
+    """
 
     verdict: str
     reason: str | None = None
@@ -119,7 +122,7 @@ def judge(pairs: tuple[Pair, ...], digests: tuple[tuple[str, str], ...] = ()) ->
     order = in_order(pair.variant.stages for pair in pairs)
     first = min((pair.first_stage for pair in pairs if pair.first_stage), key=order.index, default=None)
     if first or any(pair.only_in for pair in pairs):
-        return GateResult(DIFFERENT, first_stage=first, pairs=pairs, digests=digests)
+        return GateResult(DIFFERENT, _apart(pairs), first_stage=first, pairs=pairs, digests=digests)
     lacking = next((pair for pair in pairs if pair.missing), None)
     if lacking is None:
         return GateResult(IDENTICAL, pairs=pairs, digests=digests)
@@ -128,6 +131,16 @@ def judge(pairs: tuple[Pair, ...], digests: tuple[tuple[str, str], ...] = ()) ->
         f"stages of {lacking.variant.kernel} were not captured: {stages} (is TRITON_STORE_BINARY_ONLY set?)"
     )
     return GateResult(UNKNOWN, reason, pairs=pairs, digests=digests)
+
+
+def _apart(pairs: tuple[Pair, ...]) -> str | None:
+    a = sorted({pair.a.kernel for pair in pairs if pair.a})
+    b = sorted({pair.b.kernel for pair in pairs if pair.b})
+    if not a or not b or not all(pair.only_in for pair in pairs):
+        return None
+    what = "kernel variant" if set(a) & set(b) else "kernel"
+    told = f"a compiled {', '.join(a)}; b compiled {', '.join(b)}"
+    return f"no {what} of either side has a counterpart on the other: {told}"
 
 
 def _pairs(a: Sequence[Archive], b: Sequence[Archive]) -> Iterator[Pair]:

@@ -15,6 +15,7 @@ from zlbench_core.ir.costs import Cost, pair_costs
 from zlbench_core.ir.disassembly import disassemble_cubin
 from zlbench_core.ir.gate import variant_entry
 from zlbench_core.ir.normalise import readable
+from zlbench_core.ir.renamed import pair_renamed
 
 _DISASSEMBLERS = {"cubin": disassemble_cubin}
 
@@ -34,14 +35,20 @@ class VariantDiff:
 
 @dataclass(frozen=True)
 class ArchiveDiff:
-    """`result` is the answer for the variants that were asked for, `variants` those of them that differ."""
+    """`result` is the answer for the variants that were asked for, `variants` those of them that differ.
+
+    `renamed`: two kernels, a's and b's, that were paired though their names differ.
+    """
 
     result: GateResult
     variants: tuple[VariantDiff, ...]
+    renamed: tuple[str, str] | None = None
 
     def to_json(self) -> dict[str, Any]:
         return {
             "same": not self.variants,
+            "reason": self.result.reason,
+            "renamed": None if self.renamed is None else list(self.renamed),
             "first_stage": self.result.first_stage,
             "counts": self.result.counts,
             "only_locations": self.result.only_locations,
@@ -54,13 +61,15 @@ def diff_archives(
 ) -> ArchiveDiff:
     """The differences of two runs' archives, locations stripped; of one kernel or at one stage where asked for.
 
+    The one kernel of each side that has no counterpart by name is held against the other's.
     Raises ArchiveError when it is not known whether something differs, or when neither archive has what was
     asked for.
     """
     whole = compare_archives([a_dir], [b_dir])
     if not whole.pairs:
         raise ArchiveError(whole.reason)
-    result = judge(_of_kernel(whole.pairs, kernel), whole.digests)
+    pairs, renamed = pair_renamed(whole.pairs)
+    result = judge(_of_kernel(pairs, kernel), whole.digests)
     if stage is not None:
         _require_stage(result.pairs, stage)
     elif result.verdict == UNKNOWN:
@@ -73,7 +82,8 @@ def diff_archives(
         VariantDiff(pair, cost, None if pair.only_in else at, () if pair.only_in else _lines(pair, at))
         for (pair, at), cost in zip(shown, costs, strict=True)
     ]
-    return ArchiveDiff(result, tuple(variants))
+    told = renamed if renamed and kernel in (None, *renamed) else None
+    return ArchiveDiff(result, tuple(variants), told)
 
 
 def _differs(pair: Pair, stage: str | None) -> bool:
@@ -81,11 +91,15 @@ def _differs(pair: Pair, stage: str | None) -> bool:
 
 
 def _of_kernel(pairs: tuple[Pair, ...], kernel: str | None) -> tuple[Pair, ...]:
-    chosen = tuple(pair for pair in pairs if kernel in (None, pair.variant.kernel))
+    chosen = tuple(pair for pair in pairs if kernel is None or kernel in _names(pair))
     if not chosen:
-        known = ", ".join(sorted({pair.variant.kernel for pair in pairs}))
+        known = ", ".join(sorted(set().union(*map(_names, pairs))))
         raise ArchiveError(f"kernel {kernel!r} is in neither archive; there are {known}")
     return chosen
+
+
+def _names(pair: Pair) -> set[str]:
+    return {one.kernel for one in (pair.a, pair.b) if one}
 
 
 def _require_stage(pairs: Sequence[Pair], stage: str) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from zlbench_core.ir.archive import Variant
+from zlbench_core.ir.compare import Pair
 from zlbench_core.ir.costs import Cost
 from zlbench_core.ir.diff import ArchiveDiff, VariantDiff
 from zlbench_core.ir.figures import FIGURES
@@ -18,8 +19,12 @@ _CONTROL = re.compile(r"[\x00-\x08\x0a-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2
 
 
 def diff_text(found: ArchiveDiff, colour: bool = False, brief: bool = False) -> str:
-    """Each variant that differs: its name and stages, its static cost, the diff (not where `brief`); then a count."""
-    lines = [line for variant in found.variants for line in _variant_lines(variant, brief)]
+    """Each variant that differs: its name and stages, its static cost, the diff (not where `brief`); then a count.
+
+    Kernels that were paired though their names differ are told first.
+    """
+    lines = [_renamed_line(*found.renamed)] if found.renamed else []
+    lines += [line for variant in found.variants for line in _variant_lines(variant, brief)]
     lines.append(_closing_line(found))
     return "".join(f"{_painted(line) if colour else line}\n" for line in map(plain, lines))
 
@@ -80,14 +85,27 @@ def _variant_lines(found: VariantDiff, brief: bool) -> Iterator[str]:
     if pair.only_in:
         yield f"{describe(pair.variant)}: only in {pair.only_in}"
     else:
-        yield f"{describe(pair.variant)}: first differs at {pair.first_stage}, differs at {', '.join(pair.differing)}"
+        yield f"{_described(pair)}: first differs at {pair.first_stage}, differs at {', '.join(pair.differing)}"
     yield from (f"  side {side} lacks {', '.join(stages)}" for side, stages in pair.missing.items())
     yield f"  {cost_text(found.cost)}"
     if not brief:
         yield from found.lines
 
 
+def _described(pair: Pair) -> str:
+    """Both sides of a pair of two names, whose settings may differ too."""
+    if pair.a.kernel == pair.b.kernel:
+        return describe(pair.a)
+    return f"{describe(pair.a)} -> {describe(pair.b)}"
+
+
+def _renamed_line(a: str, b: str) -> str:
+    return f"{a} of a and {b} of b have no counterpart by name, and no other kernel has none: they are paired"
+
+
 def _closing_line(found: ArchiveDiff) -> str:
+    if found.result.reason:
+        return found.result.reason
     counts = found.result.counts
     return (
         f"{counts['different']} of {counts['compared']} variants differ, {counts['only_in_a']} only in a, "

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from zlbench_core.chain.hints import spelling_hint
 from zlbench_core.report.words import change, count, interval, percent, probability, ratio
 
 Operator = dict[str, Any]
@@ -94,7 +95,7 @@ def _what_decides(operator: Operator) -> str:
     )
 
 
-def _no_code_change(operator: Operator, _: Found, gate: dict[str, Any]) -> Iterator[str]:
+def _no_code_change(operator: Operator, found: Found, gate: dict[str, Any]) -> Iterator[str]:
     counts = gate.get("counts") or {}
     if counts:
         yield (
@@ -105,9 +106,10 @@ def _no_code_change(operator: Operator, _: Found, gate: dict[str, Any]) -> Itera
         yield "It was measured all the same, as a placebo: a check on the method, no finding about the change."
     else:
         yield "One round was run to see the code; its times are noise, and are not shown."
+    hint = spelling_hint(found)
+    advice = f" {hint[0].upper()}{hint[1:]}." if hint else ""
     yield (
-        "a change that reaches these kernels. Where a variable should have reached them, check how the code that reads "
-        "it spells it. The key ir_gate.allow_no_diff measures equal code as a placebo."
+        f"a change that reaches these kernels.{advice} The key ir_gate.allow_no_diff measures equal code as a placebo."
     )
 
 

@@ -20,8 +20,11 @@ from zlbench_core.report.plots import Plot, specs
 from zlbench_core.report.scripts import content_policy, scripts
 from zlbench_core.report.source import Results
 from zlbench_core.report.words import sides_text
-from zlbench_core.results.text import printable
+from zlbench_core.results.text import printable, shortened
 
+_BRIEF = (
+    120  # characters of a reason, wherever it does not stand in full: it does so in its operator's details
+)
 _OPEN = 8  # operators, up to which all of them are unfolded
 
 
@@ -40,6 +43,7 @@ def _environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
+    environment.filters["brief"] = lambda text: shortened(text, _BRIEF)
     environment.globals["style"] = Markup(_file("report.css"))
     return environment
 
@@ -67,6 +71,7 @@ def _context(results: Results) -> dict[str, Any]:
         "sides": sides_text(results.config, results.receipt["declared_axis"]),
         "times": _times(results),
         "ops": ops,
+        "places": {view["op"]: view["id"] for view in ops},
         "unfolded": len(ops) <= _OPEN,
         "forest": forest,
         "checks": check_rows(results.operators),

@@ -15,9 +15,10 @@ from pathlib import Path
 from typing import Any
 
 from zlbench_core.errors import ReadError
+from zlbench_core.results.log_error import error_reason
 from zlbench_core.results.records import rows_of_record
 from zlbench_core.results.rows import MAX_ROWS, Failure, Row, number_occurrences
-from zlbench_core.results.text import one_line, printable, shortened
+from zlbench_core.results.text import printable, shortened
 
 MAX_JSON_BYTES = 64 << 20
 
@@ -101,7 +102,7 @@ def _entry(name: str, value: Any, path: Path | str) -> JsonEntry:
         name,
         printable(node) if isinstance(node, str) else None,
         outcome if isinstance(outcome, str) else None,
-        one_line(str(reason)) if reason is not None else "",
+        error_reason(str(reason)) if reason is not None else "",
         tuple(rows),
     )
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from zlbench_core.results import log_pytest
+from zlbench_core.results.log_error import CHAINED, ErrorBlock, chained_cause
 from zlbench_core.results.log_report import MAX_LISTED, LogReport
 from zlbench_core.results.log_table import after_progress
 from zlbench_core.results.rows import Failure, PytestSummary
@@ -22,7 +23,10 @@ class OutcomeReader:
         self.report = report
         self.in_traceback = False
         self.failing_test = ""
-        self.last_error: dict[str, str] = {}  # test name -> first line of the last error of its traceback
+        self.last_error: dict[str, str] = {}  # test name -> the last error of its traceback
+        self.block = ErrorBlock()
+        self.line_before = ""  # not blank, in a traceback
+        self.cause = ""
         self.error_line_number = -1
         self.usage_line_number = -1
 
@@ -62,16 +66,26 @@ class OutcomeReader:
         """The last error of each test's traceback: the short summary cuts reasons to the terminal's width."""
         if not self.in_traceback:
             return False
-        if line.startswith("E  "):
-            if number != self.error_line_number + 1 and len(self.last_error) < MAX_LISTED:
-                self.last_error[self.failing_test] = one_line(line[1:])
-                self._name_conftest_error(one_line(line[1:]))
-            self.error_line_number = number
+        if line.startswith("E  ") or line == "E":
+            self._error_line(line[1:], number)
+        elif line.startswith(CHAINED):
+            self.cause = chained_cause(self.line_before, self.block)
         elif (name := log_pytest.test_name(line)) is not None:
             self.failing_test = name
         else:
             return False
         return True
+
+    def _error_line(self, text: str, number: int) -> None:
+        new = number != self.error_line_number + 1
+        if new:
+            self.block, self.cause = ErrorBlock(before=self.cause), ""
+        self.block.add(text)
+        if self.failing_test in self.last_error or len(self.last_error) < MAX_LISTED:
+            self.last_error[self.failing_test] = self.block.reason
+            if new:
+                self._name_conftest_error(self.block.reason)
+        self.error_line_number = number
 
     def _name_conftest_error(self, error: str) -> None:
         """Before any session the only traceback is that of a conftest.py that does not import."""

@@ -10,6 +10,7 @@ import re
 from pathlib import Path
 
 from zlbench_core.results.log_blocks import BlockReader
+from zlbench_core.results.log_error import CHAINED
 from zlbench_core.results.log_lines import read_blocks
 from zlbench_core.results.log_outcome import OutcomeReader
 from zlbench_core.results.log_pytest import MAX_CHARS, wrapper_exit
@@ -36,6 +37,7 @@ _WORDS = (
     b"Fatal Python error",
     b": error: ",
     b"while loading conftest",
+    CHAINED.encode(),
 )
 _INTERESTING = re.compile(b"|".join(map(re.escape, _WORDS))).search
 
@@ -80,6 +82,8 @@ class _LogReader:
             self.blocks.see_markers(line, self.outcome.in_traceback)
             if not self.blocks.feed(line, cut):
                 self.outcome.feed(line, self.number)
+        if self.outcome.in_traceback and raw.strip():
+            self.outcome.line_before = raw[:MAX_CHARS].decode("utf-8", "backslashreplace")
 
     def finish(self) -> LogReport:
         last_line = self.tail.rstrip().rpartition(b"\n")[2]

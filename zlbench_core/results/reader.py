@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +12,7 @@ from zlbench_core.identity import load_identity
 from zlbench_core.results import samples
 from zlbench_core.results.fallbacks import DIRECT
 from zlbench_core.results.json_reader import JsonEntry, JsonReport, read_json, without_entries
+from zlbench_core.results.log_error import announces
 from zlbench_core.results.log_reader import read_log
 from zlbench_core.results.log_report import LogReport
 from zlbench_core.results.merge import merge_rows
@@ -147,7 +148,7 @@ def _result(
 
 def _failures(log: LogReport, report: JsonReport | None) -> Iterable[Failure]:
     """Each failed test once, with the JSON's reason where it has one; unnamed failures count too."""
-    known = report.failures if report else []
+    known = [_told(failure, log) for failure in report.failures] if report else []
     nodes = {failure.node for failure in known}
     named = [
         *known,
@@ -158,6 +159,14 @@ def _failures(log: LogReport, report: JsonReport | None) -> Iterable[Failure]:
     listed = sum(failure.kind in ("test", "error") for failure in named)
     if counted > listed:
         yield Failure("test", f"pytest counts {counted} failures, of which the log names {listed}")
+
+
+def _told(failure: Failure, log: LogReport) -> Failure:
+    """The suite's JSON holds an error without the one that it was raised from; the log has both."""
+    if not announces(failure.message):
+        return failure
+    same = (one.message for one in log.failures if one.node == failure.node)
+    return replace(failure, message=next(same, failure.message))
 
 
 def _partial_dtypes(rows: Sequence[Row], log: LogReport, asked: Collection[str]) -> Iterable[str]:

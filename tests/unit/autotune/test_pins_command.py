@@ -94,9 +94,10 @@ def test_pins_are_found_from_the_campaign_the_operator_and_the_folder(capsys, fi
     assert "op: mm\n" in run(capsys, "show", first / where)[1]
 
 
-def test_show_of_pins_without_a_key(capsys, tmp_path):
-    publish_pins(tmp_path / "pins", [], META)
-    assert run(capsys, "show", tmp_path / "pins")[1].splitlines()[-1] == "0 keys of 0 kernels, 0 near ties"
+def test_show_of_an_operator_without_a_tuner_is_one_line(capsys, tmp_path):
+    publish_pins(tmp_path / "scale" / "pins", [], META)
+    told = "scale: no autotuned kernel was launched; nothing to pin\n"
+    assert run(capsys, "show", tmp_path / "scale") == (0, told)
 
 
 def test_a_discarded_record_is_shown_with_its_reason(capsys, first):

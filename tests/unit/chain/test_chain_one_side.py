@@ -118,7 +118,7 @@ def test_runs_of_one_sided_campaigns_are_compared_on_the_axis_that_is_named(real
     real_runs.add("mm", "a", 2, 21.0, "other", declared=[], environment=environment)
     a, b = (str(real_runs.folder("a", number)) for number in (1, 2))
     assert main(["compare", a, b]) == 4
-    assert "environment.variables.DISABLE_LLVM_OPT: a=not recorded, b=1" in capsys.readouterr().err
+    assert "environment.variables.DISABLE_LLVM_OPT: a=unset, b=1" in capsys.readouterr().err
     assert main(["compare", "--axis", "env:DISABLE_LLVM_OPT", "--json", a, b]) == 0
     [row] = json.loads(capsys.readouterr().out)["rows"]
     assert row["ratio"] == pytest.approx(1.05)

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import re
 import shlex
+import tarfile
 from functools import cache
 from pathlib import Path
 
@@ -132,3 +135,14 @@ def test_the_catalog_finds_what_it_looks_for():
     assert (ROOT / "workflow" / "Snakefile").is_file()
     assert list((ROOT / "workflow" / "rules").glob("*.smk"))
     assert (ROOT / "config" / "README.md").is_file()
+
+
+def test_a_column_that_a_finished_campaign_leaves_empty_is_explained():
+    """Of the stored A/B campaign."""
+    with tarfile.open(ROOT / "tests/data/report/ab.tar.gz") as archive:
+        lines = list(csv.DictReader(io.TextIOWrapper(archive.extractfile("./summary.csv"), encoding="utf-8")))
+    empty = [name for name in lines[0] if not any(line[name] for line in lines)]
+    assert "latency_torch_ms" in empty
+    page = (ROOT / "docs" / "tables.md").read_text().partition("## summary.csv")[2].partition("\n## ")[0]
+    for name in empty:
+        assert re.search(rf"^\| `{name}` \|.*empty", page, re.MULTILINE), name

@@ -5,12 +5,15 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from ir_helpers import facts
 
 from zlbench_core.cli import main
 from zlbench_core.errors import ArchiveError
 from zlbench_core.ir import disassembly
+from zlbench_core.ir.compare import compare_archives
 from zlbench_core.ir.diff import diff_archives
 from zlbench_core.ir.text import diff_text
+from zlbench_core.ir.writer import ArchiveWriter
 
 Archive = Callable[..., Path]
 
@@ -92,13 +95,46 @@ def test_what_a_terminal_would_obey_does_not_reach_it(archive: Archive) -> None:
 
 
 def test_a_variant_of_one_side_is_named(archive: Archive) -> None:
-    a = archive("a", {"add": {"ttir": b"t", "ttgir": b"g"}})
-    b = archive("b", {"mul": {"ttir": b"t", "ttgir": b"g"}})
-    lines = text_of(a, b).splitlines()
-    assert lines[0].startswith("add(x: *fp32, n: i32) [BLOCK=128, num_warps=4")
-    assert lines[0].endswith(": only in a")
+    kernel = {"ttir": b"t", "ttgir": b"g"}
+    lines = text_of(archive("a", {"add": kernel}), archive("b", {"add": kernel, "mul": kernel})).splitlines()
+    assert lines[0].startswith("mul(x: *fp32, n: i32) [BLOCK=128, num_warps=4")
+    assert lines[0].endswith(": only in b")
     assert lines[1] == "  static cost not known: no reader for the stages ttir, ttgir"
-    assert lines[2].endswith(": only in b")
+    assert lines[2] == "0 of 1 variants differ, 0 only in a, 1 only in b, 0 differ in locations alone"
+
+
+def test_the_one_kernel_of_each_side_without_a_counterpart_is_paired_with_the_other(archive: Archive) -> None:
+    a = archive("a", {"add": {"ttir": b"t", "ttgir": b"g"}, "mul": {"ttir": b"m", "ttgir": b"m"}})
+    b = archive("b", {"add_fast": {"ttir": b"u", "ttgir": b"g"}, "mul": {"ttir": b"m", "ttgir": b"m"}})
+    for kernel in (None, "add", "add_fast"):
+        lines = text_of(a, b, kernel=kernel).splitlines()
+        assert lines[0].startswith("add of a and add_fast of b have no counterpart by name")
+        assert lines[1].endswith(": first differs at ttir, differs at ttir")
+        assert " -> add_fast(x: *fp32, n: i32) [" in lines[1]
+        assert lines[3:5] == ["--- a/add.ttir", "+++ b/add_fast.ttir"]
+    assert diff_archives(a, b).to_json()["renamed"] == ["add", "add_fast"]
+    assert diff_archives(a, b, kernel="mul").to_json()["renamed"] is None
+
+
+def test_variants_of_renamed_kernels_meet_the_likest(tmp_path: Path) -> None:
+    plain, divisible = {"attributes": {}}, {}
+    for name, order in (("a", [plain, divisible]), ("b", [divisible, plain])):
+        writer = ArchiveWriter(tmp_path / name)
+        for traits in order:
+            writer.add(facts(f"kernel_{name}", constexprs={"2": name}, **traits), {"ttir": name.encode()}, ())
+        writer.finish()
+    pairs = diff_archives(tmp_path / "a", tmp_path / "b").result.pairs
+    assert len(pairs) == 2
+    assert all(pair.a.config["attributes"] == pair.b.config["attributes"] for pair in pairs)
+
+
+def test_nothing_that_could_be_compared_is_told_with_both_sides_kernels(archive: Archive) -> None:
+    kernel = {"ttir": b"t"}
+    a, b = archive("a", {"add": kernel, "sub": kernel}), archive("b", {"mul": kernel})
+    told = "no kernel of either side has a counterpart on the other: a compiled add, sub; b compiled mul"
+    assert text_of(a, b).splitlines()[-1] == told
+    assert compare_archives([a], [b]).reason == told
+    assert compare_archives([a], [archive("c", {"add": kernel})]).reason is None
 
 
 def test_an_unknown_kernel_and_an_unknown_answer_are_errors(archive: Archive, tmp_path: Path) -> None:

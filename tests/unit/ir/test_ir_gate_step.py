@@ -76,7 +76,11 @@ def test_a_failed_run_leaves_it_unknown_though_its_archive_equals_the_other(
 ) -> None:
     full = compiled / "base" / "cuda"
     gate = decided(tmp_path, {"a": full, "b": full}, b="pytest exit 1")
-    assert (gate["verdict"], gate["reason"], gate["variants"]) == ("unknown", "b: pytest exit 1", [])
+    assert (gate["verdict"], gate["reason"], gate["variants"]) == (
+        "unknown",
+        f"b: pytest exit 1 ({tmp_path / 'b' / 'run.log'})",
+        [],
+    )
 
 
 def test_the_same_archives_of_complete_runs_are_identical(compiled: Path, tmp_path: Path) -> None:

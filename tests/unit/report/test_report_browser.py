@@ -6,6 +6,7 @@ Its screenshots lie below pytest's temporary folder: `--basetemp` chooses where.
 from __future__ import annotations
 
 import base64
+import json
 import struct
 
 import pytest
@@ -17,6 +18,11 @@ ALL_DRAWN = (
     "[...document.querySelectorAll('[data-plot]')].every((one) => one.querySelector('svg .mark-symbol path'))"
 )
 COLOUR = "getComputedStyle(document.querySelector('[data-plot] svg .mark-text text')).fill"
+
+HIDDEN = (  # by table, how many of its pixels its box does not show
+    "JSON.stringify([...document.querySelectorAll('.box')]"
+    ".map((one) => [one.ariaLabel, one.scrollWidth - one.clientWidth]))"
+)
 
 
 @pytest.fixture
@@ -58,6 +64,14 @@ def test_it_is_quiet_sticks_out_nowhere_and_follows_the_scheme(opened, folder, t
     picture = tmp_path / f"report-{width}-{'dark' if dark else 'light'}.png"
     tab.screenshot(picture)
     assert struct.unpack(">I", picture.read_bytes()[16:20])[0] == width
+
+
+def test_tables_fit_a_usual_window_and_scroll_in_their_own_box_in_a_narrow_one(opened):
+    wide = dict(json.loads(opened().value(HIDDEN)))
+    assert len(wide) == 10
+    assert not any(wide.values()), wide
+    narrow = dict(json.loads(opened(width=400).value(HIDDEN)))
+    assert narrow["Rows of mm"] > 100
 
 
 def test_plots_of_a_folded_operator_are_drawn_when_it_is_opened(folder, tab):

@@ -6,6 +6,7 @@ from zlbench_core.report.explain import MEANINGS, explain
 from zlbench_core.verdicts import Verdict
 
 FOUND = {"alpha": 0.05, "family": 1, "policy": "gate", "placebos": {"claims": 2, "usable": 3, "allowed": 1}}
+FOUND |= {"declared_axis": ["env:TRITON_DISABLE_LINE_INF"], "operators": [{"verdict": "NO CODE CHANGE"}]}
 EVIDENCE = {
     "rounds": 6,
     "rounds_run": 7,
@@ -83,3 +84,10 @@ def test_no_code_change_tells_how_many_variants_were_compared():
 
 def test_void_tells_the_placebos():
     assert "2 of 3 operators with identical code" in told("VOID", None)
+
+
+def test_no_code_change_asks_for_the_spelling_until_the_variable_reached_an_operator():
+    asked = "If TRITON_DISABLE_LINE_INF should have changed it, check the spelling."
+    assert asked in told("NO CODE CHANGE", None)
+    reached = {**FOUND, "operators": [*FOUND["operators"], {"verdict": "SAME"}]}
+    assert "spelling" not in told("NO CODE CHANGE", None, found=reached)

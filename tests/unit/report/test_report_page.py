@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 from html.parser import HTMLParser
 
 import pytest
 
+from zlbench_core.autotune.pins import publish_pins
 from zlbench_core.errors import ReadError
 from zlbench_core.report import write_report
 from zlbench_core.report.page import page
@@ -166,6 +168,42 @@ def test_a_failed_operator_is_named_with_its_status(folder):
     assert "not asked of 1 whose runs failed" in words
 
 
+def test_a_long_reason_stands_in_full_once_and_is_linked_elsewhere(folder):
+    reason = f"RuntimeError: boom {'over and over ' * 20}to its end"
+    folder.refuse(f"status: b r1 failed: {reason}")
+    lines = folder.table("ops_status.csv")
+    lines[1].update(status="failed", reason=reason)
+    folder.write_table("ops_status.csv", lines)
+    reader = read(folder)
+    assert reader.words.count("to its end") == 1
+    assert reader.words.count("RuntimeError: boom") == 5
+    assert "In full: mm in detail." in reader.words
+    assert reader.loads.count("#op-0") == 3
+
+
+def test_a_long_reason_of_one_side_stands_in_full_once(folder):
+    folder.one_sided()
+    lines = folder.table("ops_status.csv")
+    lines[0].update(status="failed", reason=f"RuntimeError: boom {'over and over ' * 20}to its end")
+    folder.write_table("ops_status.csv", lines)
+    words = read(folder).words
+    assert (words.count("to its end"), words.count("RuntimeError: boom")) == (1, 3)
+
+
+def test_an_adjustment_is_named_only_where_several_operators_were_judged(folder):
+    told = {}
+    for family in (0, 1, 3):
+        folder.change("verdicts.json", lambda found, family=family: found.update(family=family))
+        told[family] = "adjusted for the" in read(folder).words.split("Ratios Points")[0]
+    assert told == {0: False, 1: False, 3: True}
+
+
+def test_an_operator_without_a_tuner_has_nothing_to_pin(folder):
+    shutil.rmtree(folder.path / "mm" / "pins")
+    publish_pins(folder.path / "mm" / "pins", [], {"backend": "cpu"})
+    assert "mm: no autotuned kernel was launched; nothing to pin" in read(folder).words
+
+
 def test_a_void_campaign_says_so_before_anything_else(folder):
     folder.refuse("x")
     folder.operator("mm", verdict="VOID", refusals=[], reasons=["placebo alarm"])
@@ -192,6 +230,15 @@ def test_static_cost_is_shown_where_the_gate_tells_it(folder):
     assert "spills 0" in words
     assert "local_bytes unknown to 4 (unknown)" in words
     assert "instructions.mma 64 to 0 (-64)" in words
+
+
+def test_kernels_without_a_counterpart_are_named_where_nothing_was_compared(folder):
+    told = "no kernel of either side has a counterpart on the other: a compiled x; b compiled y"
+    counts = {"compared": 0, "identical": 0, "different": 0, "only_in_a": 1, "only_in_b": 1}
+    folder.change("mm/ir_gate.json", lambda gate: gate.update(reason=told, first_stage=None, counts=counts))
+    words = read(folder).words
+    assert f"mm: differs: {told}" in words
+    assert "0 of 0" not in words
 
 
 def test_conditions_are_ranges_by_operator_and_side(folder):
