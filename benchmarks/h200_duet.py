@@ -21,7 +21,7 @@ import argparse
 import json
 import math
 import os
-import shutil
+import signal
 import statistics
 import subprocess
 import sys
@@ -49,6 +49,7 @@ class Bench:
     def __init__(self, options: argparse.Namespace) -> None:
         self.out, self.flaggems, self.devices = options.out, options.flaggems, options.devices
         self.backend = "cuda" if options.flaggems else "cpu"
+        self.ends = time.monotonic() + options.budget
 
     def campaigns(self) -> dict[str, dict[str, Any]]:
         """The configurations by name, in the order in which they start."""
@@ -89,19 +90,27 @@ class Bench:
         return config | {"sides": {"a": {"env": a}, "b": {"env": b | SAME_CODE | (more or {})}}}
 
     def run(self, name: str, device: int, config: dict[str, Any]) -> None:
+        """Run a campaign, or go on with it; end it as a Ctrl-C would when the budget is spent."""
+        left = self.ends - time.monotonic()
+        if left <= 0:
+            return
         folder = self.out / name
-        shutil.rmtree(folder, ignore_errors=True)
-        folder.mkdir(parents=True)
+        folder.mkdir(parents=True, exist_ok=True)
         (folder / "campaign.yaml").write_text(yaml.safe_dump(config | {"devices": [device]}))
         command = [sys.executable, "-m", "snakemake", "-s", str(ROOT / "workflow/Snakefile")]
         command += ["--directory", str(folder), "--cores", "2", "--configfile", str(folder / "campaign.yaml")]
         env = {**os.environ, "PYTHONPATH": f"{ROOT}:{os.environ.get('PYTHONPATH', '')}"}
         started = time.perf_counter()
-        with (folder / "snakemake.log").open("w") as log:
-            done = subprocess.run(
-                command, cwd=ROOT, env=env, stdout=log, stderr=subprocess.STDOUT, check=False
+        with (folder / "snakemake.log").open("a") as log:
+            process = subprocess.Popen(
+                command, cwd=ROOT, env=env, stdout=log, stderr=subprocess.STDOUT, process_group=0
             )
-        print(f"{name}: snakemake exit {done.returncode}, {time.perf_counter() - started:.0f} s", flush=True)
+            try:
+                code = process.wait(left)
+            except subprocess.TimeoutExpired:
+                os.killpg(process.pid, signal.SIGINT)
+                code = process.wait()
+        print(f"{name}: snakemake exit {code}, {time.perf_counter() - started:.0f} s", flush=True)
 
     def results(self, name: str) -> Path:
         return self.out / name / "results" / self.backend
@@ -220,6 +229,7 @@ def main() -> int:
     parser.add_argument("--devices", type=int, nargs="*", default=[0], help="one GPU or two")
     parser.add_argument("--out", type=Path, default=ROOT / "build/h200_duet", help="folder of the campaigns")
     parser.add_argument("--only", nargs="*", help="some of the campaigns")
+    parser.add_argument("--budget", type=float, default=math.inf, help="seconds; the same command goes on")
     parser.add_argument("--read", action="store_true", help="run nothing, read what lies in --out")
     options = parser.parse_args()
     options.out = options.out.resolve()
