@@ -65,6 +65,11 @@ def device_name(slot):
     return "scheduler" if DEVICES[slot] is None else str(DEVICES[slot])
 
 
+def preflights_of(*sides):
+    names = [plans.preflight_name(CAMPAIGN, side) for side in sides]
+    return expand("results/{backend}/preflight/{name}.json", backend=CAMPAIGN.backend, name=names)
+
+
 def get_preflight_plan(wildcards):
     return plans.preflight_plan(CAMPAIGN, wildcards.side)
 
