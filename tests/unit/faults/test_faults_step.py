@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import json
 import os
 import signal
 
@@ -73,4 +74,4 @@ def test_sigterm_ends_a_step_as_ctrl_c_does(tmp_path, capsys):
     assert ended.value.code == 130
     assert signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
     assert "the same command goes on from here" in capsys.readouterr().err
-    assert not failure_path(str(tmp_path / "x.log")).exists()
+    assert json.loads(failure_path(str(tmp_path / "x.log")).read_text())["exit_code"] == 130
