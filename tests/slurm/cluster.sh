@@ -10,9 +10,13 @@ PATH=$PATH:/usr/sbin:/sbin
 
 # Only root installs; elsewhere Slurm has to be there. Exit status 75: what is missing cannot be fetched.
 need_packages() {
-  command -v slurmctld slurmd munged sbatch > /dev/null && return
+  local command missing=
+  for command in slurmctld slurmd munged sbatch; do
+    command -v "$command" > /dev/null || missing+=" $command"
+  done
+  [ -n "$missing" ] || return 0
   if [ "$(id -u)" != 0 ]; then
-    echo "slurmctld, slurmd, munged or sbatch is not installed (Debian: slurmctld slurmd slurm-client munge)" >&2
+    echo "not installed:$missing (Debian: slurmctld slurmd slurm-client munge)" >&2
     exit 1
   fi
   export DEBIAN_FRONTEND=noninteractive
