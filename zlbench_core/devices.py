@@ -8,12 +8,13 @@ import json
 import os
 import re
 import tempfile
+import threading
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 from zlbench_core.backends import get_backend
 from zlbench_core.backends.base import DeviceInfo
@@ -23,6 +24,7 @@ POLL_SECONDS = 1.0
 SCHEDULER = "scheduler"  # the device of a job whose scheduler exposes one
 # Which GPUs Slurm gave to this job, for backends whose own variable Slurm does not know.
 SLURM_KEYS = ("SLURM_STEP_GPUS", "SLURM_JOB_GPUS")
+_writing = threading.Lock()  # a duet has a thread for each of its benchmarks
 
 
 @dataclass(frozen=True)
@@ -34,6 +36,14 @@ class Lease:
 
     def descriptors(self) -> tuple[int, ...]:
         return () if self.lock is None else (self.lock.fileno(),)
+
+    def name_benchmark(self, pid: int) -> None:
+        """Name a process that inherited the lock: it holds the device once the worker is killed."""
+        if self.lock is not None:
+            with _writing:
+                self.lock.seek(0)
+                told = json.load(self.lock)
+                _write(self.lock, {**told, "benchmarks": [*told["benchmarks"], pid]})
 
 
 def lock_folder() -> Path:
@@ -131,12 +141,14 @@ def _wait_for(stream: IO[str], path: Path, info: DeviceInfo, patience: float) ->
             fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
             return
         except BlockingIOError:
-            holder = _holder(path)
+            pass
         if time.monotonic() >= deadline:
-            raise DeviceBusyError(f"device {info.index} ({info.uuid}) is held by {holder}; lock file {path}")
+            raise DeviceBusyError(
+                f"device {info.index} ({info.uuid}) is held by {_holder(path)}; lock file {path}"
+            )
         if not told:
             print(
-                f"DEVICE_BUSY device {info.index} is held by {holder}; waiting up to {patience:.0f} s",
+                f"DEVICE_BUSY device {info.index} is held by {_holder(path)}; waiting up to {patience:.0f} s",
                 flush=True,
             )
             told = True
@@ -144,9 +156,13 @@ def _wait_for(stream: IO[str], path: Path, info: DeviceInfo, patience: float) ->
 
 
 def _say_who(stream: IO[str], purpose: str) -> None:
+    where = f"{purpose} in {Path.cwd()}"
+    _write(stream, {"pid": os.getpid(), "user": _user(), "purpose": where, "benchmarks": []})
+
+
+def _write(stream: IO[str], told: Mapping[str, Any]) -> None:
     stream.seek(0)
     stream.truncate()
-    told = {"pid": os.getpid(), "user": _user(), "purpose": f"{purpose} in {Path.cwd()}"}
     json.dump(told, stream)
     stream.flush()
 
@@ -155,12 +171,20 @@ def _holder(path: Path) -> str:
     try:
         told = json.loads(path.read_text(encoding="utf-8"))
         pid, rest = int(told["pid"]), f"of {told['user']} for {told['purpose']}"
-    except (OSError, ValueError, KeyError, TypeError):
+        named = [int(benchmark) for benchmark in told.get("benchmarks", ())]
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return "a process that has not said who it is"
-    if Path("/proc", str(pid)).exists() or not Path("/proc/self").exists():
+    # Of this user's processes it is known who has the lock; of another's, only who said so and lives.
+    holding = _processes_with(path)
+    if pid in holding or (not holding and _lives(pid)):
         return f"pid {pid} {rest}"
-    left = ", ".join(map(str, _processes_with(path))) or "which this user may not see"
-    return f"a process that pid {pid} {rest} left behind when it was killed (pid {left})"
+    left = holding or [benchmark for benchmark in named if _lives(benchmark)]
+    who = ", ".join(map(str, left)) or "which this user may not see"
+    return f"a process that pid {pid} {rest} left behind when it was killed (pid {who})"
+
+
+def _lives(pid: int) -> bool:
+    return Path("/proc", str(pid)).exists() or not Path("/proc/self").exists()
 
 
 def _processes_with(path: Path) -> list[int]:

@@ -24,6 +24,19 @@ _NO_PINS = Autotune(mode="off", record_side="a", shards=1, pins_from=None)
 
 def preflight_plan(campaign: Campaign, side: str) -> str:
     """Preflight of one side: the machine and the side, and no operator: another list of those checks nothing new."""
+    return _plan(_scope_of_preflight(campaign, side), [side])
+
+
+def preflight_name(campaign: Campaign, side: str) -> str:
+    """The side and a digest (16 hex digits) of what the campaign asks of its preflight.
+
+    Campaigns that ask for something else have files of their own: a job that writes a file anew would measure
+    everything below it again, whatever the file says (SNAKEMAKE.md finding 9).
+    """
+    return f"{side}-{digest_of(_scope_of_preflight(campaign, side).to_json())}"
+
+
+def _scope_of_preflight(campaign: Campaign, side: str) -> Campaign:
     scoped = _neutral(campaign, ops=(), sides=(campaign.side(side),), devices=campaign.devices)
     plain = {
         "dtypes": (),
@@ -38,7 +51,7 @@ def preflight_plan(campaign: Campaign, side: str) -> str:
         "tuner_cache": "isolated",
         "suite_dirs": (),
     }
-    return _plan(replace(scoped, **plain), [side])
+    return replace(scoped, **plain)
 
 
 def record_plan(campaign: Campaign, op: str) -> str:

@@ -26,7 +26,7 @@ from zlbench_core.identity import init_identity, load_identity, now, update_iden
 from zlbench_core.plugin_plan import plan_plugins
 from zlbench_core.providers import Invocation, get_provider
 from zlbench_core.source_digests import measuring_sources
-from zlbench_core.tuner_caches import tuner_caches
+from zlbench_core.tuner_caches import TunerCaches, tuner_caches
 
 VOUCHED = (
     "run.log",
@@ -75,7 +75,7 @@ def run_benchmark(request: RunRequest, lease: Lease, on_start: OnStart | None = 
     init_identity(request.out_dir, **_asked(request, invocation, lease))
     with tuner_caches(request.campaign.tuner_cache, compiled=_compiled_by_shards(request)) as caches:
         env = benchmark_env(request, lease) | caches.env
-        returncode, timed_out = _run_process(argv, invocation.cwd, env, request, lease, on_start)
+        returncode, timed_out = _run_process(argv, invocation.cwd, env, request, lease, caches, on_start)
     update_identity(request.out_dir, caches=caches.state)
     identity = _finish(request, invocation, returncode, timed_out)
     if identity["failure"]:
@@ -256,6 +256,7 @@ def _run_process(
     env: dict[str, str],
     request: RunRequest,
     lease: Lease,
+    caches: TunerCaches,
     on_start: OnStart | None,
 ) -> tuple[int, bool]:
     with open(request.out_dir / "run.log", "wb") as log:
@@ -267,10 +268,11 @@ def _run_process(
             stdout=log,
             stderr=subprocess.STDOUT,
             start_new_session=True,
-            # The child inherits the lock: while an orphan still uses the device, the device is held.
-            pass_fds=lease.descriptors(),
+            # The child inherits the locks: while an orphan still uses device and caches, they are held.
+            pass_fds=(*lease.descriptors(), *caches.descriptors),
         )
         try:
+            lease.name_benchmark(process.pid)
             if on_start is not None:
                 on_start(lambda: _end_group(process))
             return process.wait(timeout=request.campaign.time_limit), False

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from zlbench_core.cache_folders import remove_dead_folders
 from zlbench_core.campaign import Campaign, hints, load_campaign
 from zlbench_core.chain.mend import mend
 from zlbench_core.folder_lock import SNAKEMAKE_LOCKS, hold_folder
@@ -68,6 +69,7 @@ def _begin(campaign: Campaign, argv: Sequence[str]) -> None:
     lines = hints(campaign)
     if not only_looks(argv):
         lines += hold_folder()
+        lines += [f"{left} is removed; a killed run left it" for left in remove_dead_folders()]
         # Beside a lock that is not ours to judge nothing is touched: Snakemake will refuse to run.
         if "--unlock" not in argv and not list(SNAKEMAKE_LOCKS.glob("*.lock")):
             lines += mend(campaign, Path("results") / campaign.backend)

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from zlbench_core import run_env
+from zlbench_core.cache_folders import own_folder
 from zlbench_core.errors import MachineError
 
 # Each reads its variable when it is imported; without it, they write below the user's home.
@@ -26,6 +27,7 @@ class TunerCaches:
     root: Path
     isolated: bool
     compiled: Path | None = None  # the compiler's cache that the shards of one record share
+    descriptors: tuple[int, ...] = ()  # the benchmark inherits these, and so says that it uses the folder
     state: dict[str, Any] = field(default_factory=dict)
 
     @property
@@ -60,8 +62,8 @@ def tuner_caches(
         with _watched(caches, environ):
             yield caches
     else:
-        with _own_folder() as root:
-            caches = TunerCaches(Path(root), isolated=True, compiled=compiled)
+        with own_folder() as (root, lock):
+            caches = TunerCaches(root, isolated=True, compiled=compiled, descriptors=(lock,))
             with _watched(caches, environ):
                 yield caches
     caches.state["dropped"] = not caches.root.exists()
@@ -75,15 +77,6 @@ def _writable(root: Path) -> Path:
             return root
     except OSError as error:
         raise MachineError(f"tuner_cache shared:{root} cannot be written: {error.strerror}") from None
-
-
-def _own_folder() -> tempfile.TemporaryDirectory[str]:
-    try:
-        return tempfile.TemporaryDirectory(prefix="zlbench-cache-", ignore_cleanup_errors=True)
-    except OSError as error:
-        raise MachineError(
-            f"no folder for the run's caches: {error.strerror}; TMPDIR may name another"
-        ) from None
 
 
 @contextmanager

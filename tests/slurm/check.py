@@ -11,6 +11,7 @@ import itertools
 import json
 import sys
 from collections import defaultdict
+from datetime import datetime
 from pathlib import Path
 
 Span = tuple[int, int, str]  # start and end in nanoseconds, job
@@ -42,18 +43,33 @@ def check_jobs(spans: dict[str, list[Span]]) -> None:
     print(f"in use: {first / 1e9:.0f} s and {second / 1e9:.0f} s")
 
 
-def check_runs(results: Path) -> int:
-    """Both sides of a round ran on one device, the one that Slurm gave to the job; returns the number of rounds."""
-    devices: dict[tuple[str, str], set[str]] = defaultdict(set)
-    for path in results.glob("*/?/r*/run_identity.json"):
+def check_runs(results: Path, spans: dict[str, list[Span]]) -> int:
+    """Each run, record or round, recorded the GPU that Slurm gave to its job; returns the number of rounds.
+
+    Both sides of a round ran on one.
+    """
+    devices: dict[tuple[str, int | None], set[str]] = defaultdict(set)
+    for path in [*results.glob("*/?/r*/run_identity.json"), *results.glob("*/record/*/run_identity.json")]:
         identity = json.loads(path.read_text())
         expect(identity["status"] == "complete", f"{path}: {identity['failure']}")
-        devices[identity["op"], identity["round"]].add(identity["device_uuid"])
+        gpu = identity["device_uuid"].removeprefix("cpu-")
+        inside = any(
+            begin <= ns(identity["started"]) < ns(identity["ended"]) <= end for begin, end, _ in spans[gpu]
+        )
+        expect(inside, f"{path} recorded GPU {gpu}, and no job had that GPU at the time")
+        devices[identity["op"], identity["round"]].add(gpu)
     expect(all(len(found) == 1 for found in devices.values()), f"a round on two devices: {devices}")
-    used = set().union(*devices.values())
-    expect(used <= {"cpu-0", "cpu-1"}, f"devices recorded: {used}")
-    print(f"{len(devices)} rounds, each on one device; devices recorded: {', '.join(sorted(used))}")
-    return len(devices)
+    used = sorted(set().union(*devices.values()))
+    expect(used == ["0", "1"], f"GPUs recorded: {used}")
+    rounds = sum(number is not None for _, number in devices)
+    print(
+        f"{rounds} rounds and {len(devices) - rounds} records, each on the GPU of its job: {', '.join(used)}"
+    )
+    return rounds
+
+
+def ns(time: str) -> int:
+    return int(datetime.fromisoformat(time).timestamp() * 1e6) * 1000
 
 
 def check_verdicts(results: Path) -> None:
@@ -72,7 +88,7 @@ def main(folder: Path) -> None:
     spans = spans_of(folder / "cluster" / "jobs.log")
     results = folder / "work" / "results" / "cpu"
     check_jobs(spans)
-    rounds = check_runs(results)
+    rounds = check_runs(results, spans)
     jobs = sum(map(len, spans.values()))
     expect(jobs > rounds, f"{jobs} jobs for {rounds} rounds: preflight and records have to be jobs too")
     check_verdicts(results)

@@ -2,22 +2,39 @@
 # A real Slurm of one node on this machine: munged, slurmctld and slurmd in FOLDER, with two made-up GPUs.
 #   cluster.sh start FOLDER   afterwards the commands in FOLDER/bin speak to it
 #   cluster.sh stop FOLDER
+#   cluster.sh packages       only installs what is missing
 # FOLDER/jobs.log gets a line per job from Slurm itself: "start|end <job> <gpu> <nanoseconds>".
 # A made-up GPU is a link to /dev/null: gres.conf takes character devices only, and Slurm never opens them.
 set -euo pipefail
 PATH=$PATH:/usr/sbin:/sbin
 
-# Only root installs; elsewhere Slurm has to be there.
+# Only root installs; elsewhere Slurm has to be there. Exit status 75: what is missing cannot be fetched.
 need_packages() {
-  command -v slurmctld slurmd munged sbatch > /dev/null && return
+  local command missing=
+  for command in slurmctld slurmd munged sbatch; do
+    command -v "$command" > /dev/null || missing+=" $command"
+  done
+  [ -n "$missing" ] || return 0
   if [ "$(id -u)" != 0 ]; then
-    echo "slurmctld, slurmd, munged or sbatch is not installed (Debian: slurmctld slurmd slurm-client munge)" >&2
+    echo "not installed:$missing (Debian: slurmctld slurmd slurm-client munge)" >&2
     exit 1
   fi
   export DEBIAN_FRONTEND=noninteractive
-  # Debian's scripts would start the daemons with no configuration; a file of policy-rc.d says no.
-  apt-get update -qq
-  RUNLEVEL=1 apt-get install -y -qq --no-install-recommends slurmctld slurmd slurm-client munge > /dev/null
+  apt-get update -qq -o APT::Update::Error-Mode=any -o Acquire::Retries=1 > /dev/null || not_fetched
+  install_packages --simulate
+  install_packages --download-only || not_fetched
+  # Debian's scripts would start the daemons with no configuration; a runlevel of 1 says no.
+  RUNLEVEL=1 install_packages
+}
+
+install_packages() {
+  apt-get install -y -qq --no-install-recommends -o DPkg::Lock::Timeout=300 "$@" \
+    slurmctld slurmd slurm-client munge > /dev/null
+}
+
+not_fetched() {
+  echo "Debian's packages of Slurm cannot be fetched" >&2
+  exit 75
 }
 
 free_port() {
@@ -109,4 +126,7 @@ stop() {
   done
 }
 
-"$1" "$(realpath -m "$2")"
+case $1 in
+  packages) need_packages ;;
+  *) "$1" "$(realpath -m "$2")" ;;
+esac

@@ -15,7 +15,8 @@ import yaml
 
 REPOSITORY = Path(__file__).parents[2]
 SNAKEFILE = REPOSITORY / "workflow" / "Snakefile"
-SHAPES = {"shapes": {"mm": [[1, 32, 32, 32]], "softmax": [[8, 32]], "layer_norm": [[8, 32]]}}
+# One small shape for each operator and a few launches of it, where a test is about the chain around them.
+QUICK = {"shape_file": str(REPOSITORY / "tests" / "data" / "one-shape.yaml"), "warmup": 5, "iter": 5}
 
 
 def _listen_to_ctrl_c() -> None:

@@ -55,3 +55,5 @@ def test_a_machine_that_lacks_something_fails_in_preflight(campaign, config, nam
     told = [line for line in outcome.text.splitlines() if line.startswith("preflight: PREFLIGHT_FAILED")]
     assert len(told) == 1
     assert all(name in told[0] for name in names)
+    last = outcome.err.splitlines()[-1]
+    assert last == f"zlbench: not done. {told[0]}. Once that is mended, the same command goes on from here"

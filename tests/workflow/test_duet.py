@@ -1,4 +1,5 @@
-"""One real campaign of protocol duet: an operator that is measured, one that dies on side b, one that loses a row."""
+"""One real campaign of protocol duet: an operator that is measured, but for a row that side a alone has, one that dies
+on side b, one that fails there in a row."""
 
 from __future__ import annotations
 
@@ -47,8 +48,11 @@ def scale(x):
     scale_kernel[(1,)](x, out, x.numel(), 64)
     return out
 
+class OneRowMoreOnA(OwnBenchmark):
+    DEFAULT_SHAPES = OwnBenchmark.DEFAULT_SHAPES if IS_B else (*OwnBenchmark.DEFAULT_SHAPES, (4, 16))
+
 def test_scale():
-    OwnBenchmark(op_name="scale", torch_op=lambda x: x * 2.0, op=scale).run()
+    OneRowMoreOnA(op_name="scale", torch_op=lambda x: x * 2.0, op=scale).run()
 """
 DIES = """
 calls = []
@@ -108,6 +112,16 @@ def test_the_campaign_ends_well_and_judges_the_operator_that_both_sides_measured
     scale = operator(campaign, "scale")
     assert scale["refusals"] == []
     assert scale["evidence"]["rounds"] == 2
+    assert len(scale["rows"]) == 3
+
+
+def test_a_row_that_nobody_failed_in_is_left_out_by_name_and_the_others_are_judged(ran):
+    campaign, _ = ran
+    [lost] = load_identity(campaign.path("scale", "a", "r1"))["measurement"]["pair"]["lost_rows"]
+    assert "[4, 16]" in lost
+    assert "side b ended this test without the row" in lost
+    assert load_identity(campaign.path("scale", "a", "r1"))["status"] == "complete"
+    assert f"round 1: {lost}" in operator(campaign, "scale")["exclusions"]
 
 
 def test_the_ratio_of_the_tables_is_the_round_that_the_verdicts_make_of_the_raw_samples(ran):

@@ -24,6 +24,7 @@ MADE_AGAIN = (
     "add/ir_gate.json",
     "ir_gate/device-0.json",
     "preflight/a.json",
+    "preflight/a-*.json",
     "verdicts.json",
     "receipt.json",
     "add/record/shard-0/run_identity.json",
@@ -69,8 +70,8 @@ def test_broken_files_cost_the_broken_round_and_nothing_else(copied):
     before = started(campaign)
     for name in ("add/a/r2/run_identity.json", "add/pins/pins.json", "ir_gate/device-0.json"):
         os.truncate(campaign.path(name), 20)
-    for name in ("preflight/a.json", "add/ir_gate.json"):
-        campaign.path(name).write_text("not JSON")
+    for path in (*campaign.path("preflight").iterdir(), campaign.path("add/ir_gate.json")):
+        path.write_text("not JSON")
     outcome = campaign()
     assert outcome.code == 0, outcome.text[-3000:]
     assert "Traceback" not in outcome.text
@@ -85,7 +86,7 @@ def test_broken_files_cost_the_broken_round_and_nothing_else(copied):
 @pytest.mark.parametrize("damage", ["truncated", "garbage", "nested", "older schema", "no schema"])
 def test_what_is_broken_is_taken_away_or_made_again_and_the_rest_stays(copied, name, damage):
     campaign = copied()
-    path = campaign.path(name)
+    [path] = campaign.path().glob(name)
     if damage.endswith("schema"):
         if b"schema_version" not in path.read_bytes():
             pytest.skip("it has no schema version")
@@ -98,8 +99,10 @@ def test_what_is_broken_is_taken_away_or_made_again_and_the_rest_stays(copied, n
     before = content(campaign.path())
     assert mend(load(campaign), campaign.path())
     after = content(campaign.path())
-    broken = str(Path(name).parent / "run_identity.json") if name in BROKEN_RUNS else name
-    assert {other for other in before if before[other] != after.get(other)} == {broken}
+    broken = path.with_name("run_identity.json") if name in BROKEN_RUNS else path
+    assert {other for other in before if before[other] != after.get(other)} == {
+        str(broken.relative_to(campaign.path()))
+    }
     assert mend(load(campaign), campaign.path()) == []
 
 

@@ -38,6 +38,8 @@ def ran(tmp_path_factory):
         rounds=1,
         devices=[0, 1],
         autotune={"shards": 2},
+        warmup=5,
+        iter=5,
     )
     outcome = campaign()
     assert outcome.code == 0, outcome.text[-5000:]

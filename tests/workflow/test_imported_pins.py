@@ -41,7 +41,7 @@ SWITCH = {"a": {}, "b": {"env": {"DISABLE_LLVM_OPT": "1"}}}
 def make(folder, root, dtypes, **config):
     (root / "shapes.yaml").write_text(yaml.safe_dump({"cached": {"shapes": [[8, 8]]}}))
     own = {"ops": ["cached"], "suite_dirs": [str(root / "own")], "shape_file": str(root / "shapes.yaml")}
-    return Campaign(root / folder, **own, rounds=1, dtypes=dtypes, **config)
+    return Campaign(root / folder, **own, rounds=1, warmup=5, iter=5, dtypes=dtypes, **config)
 
 
 def contents(home):
@@ -115,7 +115,9 @@ def test_a_record_says_how_it_was_tuned(recorded):
 @pytest.mark.parametrize("side", ["a", "b"])
 def test_every_key_is_accounted_for_at_replay(recorded, replayed, side):
     [entry] = load_pins(recorded.path("cached", "pins")).entries
-    replay = load_identity(replayed.path("cached", side, "r1"))["replay"]
+    identity = load_identity(replayed.path("cached", side, "r1"))
+    replay = identity["replay"]
+    assert identity["autotune_mode"] == "replay"
     assert (replay["keys_pinned"], replay["hits"], replay["fallbacks"]) == (1, 1, {"key_missing": 1})
     [used], [unpinned] = replay["used"], replay["unpinned"]
     assert (used["key"], used["config"]) == (entry.key, entry.winner)

@@ -31,6 +31,9 @@ def test_the_plain_command_goes_on_after_an_interruption(finished, tmp_path, how
         _, err = process.communicate(timeout=300)
     assert process.returncode != 0
     assert "Traceback" not in err
+    if how == "ctrl-c":
+        last = err.splitlines()[-1]
+        assert last == "zlbench: interrupted; the same command goes on from here, and what is finished stays"
     outcome = campaign()
     assert outcome.code == 0, outcome.text[-3000:]
     assert "--unlock" not in outcome.text

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import csv
 import json
-import os
 
 import yaml
+
+from .conftest import QUICK
+from .played import played
 
 
 def statuses(campaign):
@@ -14,8 +16,8 @@ def statuses(campaign):
         return {(line["op"], line["side"]): line for line in csv.DictReader(stream)}
 
 
-def test_one_side_only_gives_a_status_and_a_speedup(campaign):
-    one = campaign(ops=["add"], sides={"a": {}, "b": None}, rounds=1)
+def test_one_side_only_gives_a_status_and_a_speedup_and_archives_its_shapes(campaign):
+    one = campaign(ops=["add"], sides={"a": {}, "b": None}, rounds=1, **QUICK)
     outcome = one()
     assert outcome.code == 0, outcome.text[-3000:]
     assert statuses(one)["add", "a"]["status"] == "ok"
@@ -25,11 +27,15 @@ def test_one_side_only_gives_a_status_and_a_speedup(campaign):
     assert all(float(line["speedup"]) > 0 and line["latency_b_ms"] == "" for line in lines)
     assert not one.path("add", "ir_gate.json").exists()
     assert "speedup over torch" in one.path("report.html").read_text()
+    archived = yaml.safe_load(one.path("add", "a", "r1", "shapes.yaml").read_text())
+    assert (archived["shape_mode"], archived["level"]) == ("file", "core")
+    [effective] = archived["effective"]["torch.float32"]
+    assert "8" in effective
 
 
 def test_the_amd_target_compiles_down_to_its_binary(campaign):
     sides = {"a": {}, "b": {"env": {"TRITON_DISABLE_LINE_INFO": "1"}}}
-    one = campaign(ops=["softmax"], sides=sides, measure=False, target="hip:gfx942")
+    one = campaign(ops=["softmax"], sides=sides, measure=False, target="hip:gfx942", **QUICK)
     outcome = one()
     assert outcome.code == 0, outcome.text[-3000:]
     gate = json.loads(one.path("softmax", "ir_gate.json").read_text())
@@ -66,11 +72,14 @@ def test_an_operator_that_fails_is_a_status_and_not_a_crash(campaign, tmp_path):
     assert both("require_accepted").code == 1
 
 
-def test_a_round_that_fails_after_a_change_never_leaves_the_old_summary_standing(campaign, tmp_path):
-    good = {"a": {}, "b": {"env": {"TRITON_F32_DEFAULT": "ieee"}}}
-    one = campaign(ops=["add"], sides=good, rounds=1)
+def test_a_round_that_fails_after_a_change_never_leaves_the_old_summary_standing(player, tmp_path):
+    one = played(tmp_path / "work", player, rounds=1)
     assert one().code == 0
-    one.config["sides"]["b"]["env"]["TRITON_F32_DEFAULT"] = "tf32"
+    b = one.config["sides"]["b"]
+    one.config["sides"] = {
+        **one.config["sides"],
+        "b": {**b, "env": {**b["env"], "TRITON_F32_DEFAULT": "tf32"}},
+    }
     # The round itself cannot be run: the machine-wide folder of device locks is a file.
     broken = tmp_path / "locks"
     broken.write_text("")
@@ -79,31 +88,3 @@ def test_a_round_that_fails_after_a_change_never_leaves_the_old_summary_standing
     mended = one()
     assert mended.code == 0
     assert mended.jobs["summarise"] == 1
-
-
-def test_pins_recorded_earlier_replace_the_record(campaign, tmp_path):
-    sides = {"a": {}, "b": {"env": {"TRITON_F32_DEFAULT": "ieee"}}}
-    first = campaign(ops=["add"], sides=sides, rounds=1)
-    assert first().code == 0
-    kept = tmp_path / "pins" / "add"
-    kept.parent.mkdir()
-    os.rename(first.path("add", "pins"), kept)
-    second = campaign(ops=["add"], sides=sides, rounds=1, autotune={"from": str(kept.parent)})
-    second.folder = tmp_path / "second"
-    outcome = second()
-    assert outcome.code == 0, outcome.text[-3000:]
-    assert "record_shard" not in outcome.jobs
-    header = json.loads(second.path("add", "a", "r1", "header.json").read_text())
-    assert header["autotune_mode"] == "replay"
-
-
-def test_the_effective_shapes_are_archived(campaign, tmp_path):
-    shapes = tmp_path / "shapes.yaml"
-    shapes.write_text(yaml.safe_dump({"add": {"shapes": [[8, 8]]}}))
-    one = campaign(ops=["add"], sides={"a": {}, "b": None}, rounds=1, shape_file=str(shapes))
-    assert one().code == 0
-    archived = yaml.safe_load(one.path("add", "a", "r1", "shapes.yaml").read_text())
-    assert archived["shape_mode"] == "file"
-    assert archived["level"] == "core"
-    assert len(archived["effective"]["torch.float32"]) == 1
-    assert "8" in archived["effective"]["torch.float32"][0]

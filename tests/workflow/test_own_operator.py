@@ -16,12 +16,12 @@ def test_the_example_of_the_page_runs_and_its_change_reruns_it(campaign, tmp_pat
     own = tmp_path / "own"
     own.mkdir()
     (own / "test_scale.py").write_text(code)
-    one = campaign(ops=["scale"], suite_dirs=[str(own)], sides=SIDES, rounds=2)
+    one = campaign(ops=["scale"], suite_dirs=[str(own)], sides=SIDES, rounds=1, warmup=5, iter=5)
     outcome = one()
     assert outcome.code == 0, outcome.text[-3000:]
     [operator] = json.loads(one.path("verdicts.json").read_text())["operators"]
     assert operator["refusals"] == []
-    assert operator["evidence"]["rounds"] == 2
+    assert operator["evidence"]["rounds"] == 1
     assert json.loads(one.path("scale", "ir_gate.json").read_text())["first_stage"] == "llir"
     (own / "test_scale.py").write_text(code.replace("* factor, mask", "* factor + 0.0, mask"))
     assert one("-n").jobs["replay_round"] >= 1

@@ -60,7 +60,7 @@ def make_campaign(suite: Path, op: str, shards: int, level: str) -> Campaign:
     return load_campaign(config)
 
 
-@pytest.mark.parametrize(("level", "shards", "keys"), [("core", 2, 7), ("comprehensive", 4, 12)])
+@pytest.mark.parametrize(("level", "shards", "keys"), [("core", 2, 7), ("comprehensive", 3, 12)])
 def test_the_merged_pins_cover_exactly_the_serial_sweeps_keys(sweep, level, shards, keys):
     serial, merged = load_pins(sweep("several", 1, level)), load_pins(sweep("several", shards, level))
     assert merged.meta["source_shards"] == [f"shard-{index}" for index in range(shards)]

@@ -1,14 +1,15 @@
+import atexit
 import sys
 from pathlib import Path
 
 from zlbench_core import plans
-from zlbench_core.chain.failures import failure_lines, known_failures
+from zlbench_core.chain.failures import failure_lines, known_failures, last_word
 from zlbench_core.chain.step import error_line
 from zlbench_core.errors import ZlbenchError
 from zlbench_core.chain.show import show_campaign
 from zlbench_core.snakemake_api import load_workflow_campaign, terminal_width
 
-LOGS = Path("logs")
+LOGS = Path("logs").absolute()  # Snakemake leaves its working directory before it ends
 FAILURES_BEFORE = known_failures(LOGS)
 try:
     CAMPAIGN = load_workflow_campaign(config, workflow)
@@ -63,6 +64,11 @@ def device_of_shard(wildcards):
 
 def device_name(slot):
     return "scheduler" if DEVICES[slot] is None else str(DEVICES[slot])
+
+
+def preflights_of(*sides):
+    names = [plans.preflight_name(CAMPAIGN, side) for side in sides]
+    return expand("results/{backend}/preflight/{name}.json", backend=CAMPAIGN.backend, name=names)
 
 
 def get_preflight_plan(wildcards):
@@ -187,3 +193,14 @@ def print_summary():
 def report_failures():
     for line in failure_lines(LOGS, FAILURES_BEFORE):
         print(line, file=sys.stderr)
+
+
+# Snakemake's own last words say that something failed, and onerror is silent at Ctrl-C: what to do is said after them.
+def print_last_word():
+    line = last_word(LOGS, FAILURES_BEFORE)
+    if line is not None:
+        print(line, file=sys.stderr)
+
+
+if workflow.is_main_process:
+    atexit.register(print_last_word)

@@ -1,8 +1,9 @@
+# Named by what the campaign asks, too: another campaign's preflight leaves this one's file, and what rests on it, alone.
 rule check_side:
     output:
-        "results/{backend}/preflight/{side}.json",
+        "results/{backend}/preflight/{side}-{asked}.json",
     log:
-        "logs/{backend}/preflight/{side}.log",
+        "logs/{backend}/preflight/{side}-{asked}.log",
     resources:
         gpu=int(CAMPAIGN.holds_devices),
         mem_mb=8000,

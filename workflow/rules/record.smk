@@ -1,6 +1,6 @@
 rule record_shard:
     input:
-        expand("results/{{backend}}/preflight/{side}.json", side=CAMPAIGN.autotune.record_side),
+        preflights_of(CAMPAIGN.autotune.record_side),
     output:
         "results/{backend}/{op}/record/shard-{shard}/run_identity.json",
     log:

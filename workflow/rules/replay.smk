@@ -2,7 +2,7 @@
 # Where nothing is measured they need no device, and run at the same time.
 rule replay_round:
     input:
-        preflight=expand("results/{{backend}}/preflight/{side}.json", side=CAMPAIGN.side_names),
+        preflight=preflights_of(*CAMPAIGN.side_names),
         pins=get_pins,
     output:
         expand(

@@ -2,6 +2,7 @@ from pathlib import Path
 
 from zlbench_core.chain.step import step
 from zlbench_core.chain.summary import summarise
+from zlbench_core.files import write_text
 from zlbench_core.plans import read_plan
 
 with step("summary", snakemake.log[0]):
@@ -14,3 +15,5 @@ with step("summary", snakemake.log[0]):
         Path(snakemake.output.verdicts).parent,
         at_once=snakemake.threads,
     )
+    for asked, told in zip(snakemake.input.preflight, snakemake.output.preflight, strict=True):
+        write_text(told, Path(asked).read_text(encoding="utf-8"))

@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
-from zlbench_core.chain.step import FAILURE_SUFFIX
+from zlbench_core.chain.step import FAILURE_SUFFIX, INTERRUPTED, INTERRUPTION
 
 Known = Mapping[Path, int]
 
@@ -25,12 +26,29 @@ def known_failures(folder: Path) -> dict[Path, int]:
 
 def failure_lines(folder: Path, known: Known) -> list[str]:
     """One line per step that failed since `known` was read, oldest first."""
-    fresh = {path: when for path, when in known_failures(folder).items() if known.get(path) != when}
-    lines = []
-    for path in sorted(fresh, key=lambda path: (fresh[path], path)):
-        try:
-            told = json.loads(path.read_text(encoding="utf-8"))
-            lines.append(f"{told['step']}: {told['line']}")
-        except (OSError, ValueError, KeyError, TypeError) as error:
-            lines.append(f"{path}: unreadable ({error})")
-    return list(dict.fromkeys(lines))
+    return list(dict.fromkeys(told["text"] for told in _fresh(folder, known)))
+
+
+def last_word(folder: Path, known: Known) -> str | None:
+    """What to do now that Snakemake has ended, after all that it says itself; None where no step failed."""
+    fresh = _fresh(folder, known)
+    if any(told.get("exit_code") == INTERRUPTED for told in fresh):
+        return f"{INTERRUPTION}, and what is finished stays"
+    if fresh:
+        first, *more = dict.fromkeys(told["text"] for told in fresh)
+        others = f" (and {len(more)} more, named above)" if more else ""
+        return f"zlbench: not done. {first}{others}. Once that is mended, the same command goes on from here"
+    return None
+
+
+def _fresh(folder: Path, known: Known) -> list[dict[str, Any]]:
+    found = {path: when for path, when in known_failures(folder).items() if known.get(path) != when}
+    return [_read(path) for path in sorted(found, key=lambda path: (found[path], path))]
+
+
+def _read(path: Path) -> dict[str, Any]:
+    try:
+        told = json.loads(path.read_text(encoding="utf-8"))
+        return {**told, "text": f"{told['step']}: {told['line']}"}
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        return {"text": f"{path}: unreadable ({error})"}

@@ -21,7 +21,7 @@ from zlbench_core.chain.status import status_of
 from zlbench_core.results.fallbacks import exclusion
 from zlbench_core.results.pairing import Pairing, pair_rows
 from zlbench_core.results.rows import Row, RowKey
-from zlbench_core.results.status import OK
+from zlbench_core.results.status import OK, lost_rows
 
 
 @dataclass(frozen=True)
@@ -120,6 +120,7 @@ def _pair(runs: Sequence[Run]) -> tuple[dict[RowKey, list[PairedRound]], list[st
             exclusions.append(f"round {number}: only side {', '.join(sides)} is there")
             continue
         a, b = sides["a"], sides["b"]
+        exclusions += [f"round {number}: {line}" for line in _lost(a, b)]
         found = pair_rows(list(a.result.rows), list(b.result.rows))
         exclusions += [f"round {number}: {reason}" for reason in _unpaired(found)]
         for row_a, row_b in found.paired:
@@ -131,6 +132,11 @@ def _pair(runs: Sequence[Run]) -> tuple[dict[RowKey, list[PairedRound]], list[st
                 continue
             pairs.setdefault(row_a.key, []).append(PairedRound(number, row_a, row_b, a, b))
     return pairs, exclusions
+
+
+def _lost(a: Run, b: Run) -> list[str]:
+    """Why a duet lost rows, each once: both sides tell of a row that both came to."""
+    return list(dict.fromkeys([*lost_rows(a.identity), *lost_rows(b.identity)]))
 
 
 def _unpaired(found: Pairing) -> list[str]:

@@ -21,6 +21,7 @@ from zlbench_core.campaign import Campaign
 from zlbench_core.errors import IdentityError, PinsError, PreflightError
 from zlbench_core.files import sha256_of, write_json
 from zlbench_core.identity import identity_path, load_identity
+from zlbench_core.plans import preflight_name
 from zlbench_core.preflight import preflight
 
 
@@ -100,7 +101,8 @@ def _mend_pins(campaign: Campaign, folder: Path) -> Iterator[str]:
 
 def _mend_preflights(campaign: Campaign, folder: Path) -> Iterator[str]:
     for side in campaign.sides:
-        path = folder / f"{side.name}.json"
+        yield from _drop_json(folder / f"{side.name}.json", ("status",))  # the summary writes it
+        path = folder / f"{preflight_name(campaign, side.name)}.json"
         if not path.exists() or _reads(path).get("status") == "complete":
             continue
         try:

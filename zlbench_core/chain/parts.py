@@ -9,7 +9,7 @@ import gc
 import multiprocessing
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
 from importlib import import_module
@@ -61,8 +61,9 @@ def operator_parts(
         return
     # Read and imported here, what every process needs is inherited; what is inherited is never garbage.
     round_digest(campaign, campaign.ops[0])
-    for name in ("pandas", "scipy.special"):  # pyarrow asks for the one, a verdict for the other
-        import_module(name)
+    import_module("scipy.special")
+    with suppress(ModuleNotFoundError):  # no dependency of ours: pyarrow asks for it where it is installed
+        import_module("pandas")
     context = multiprocessing.get_context("fork")
     with ProcessPoolExecutor(at_once, mp_context=context, initializer=gc.freeze) as pool:
         yield pool.map(make, *work)

@@ -15,6 +15,7 @@ from zlbench_core.files import write_json
 
 FAILURE_SUFFIX = ".failure.json"
 INTERRUPTED = 130
+INTERRUPTION = "zlbench: interrupted; the same command goes on from here"
 # What the machine refuses and a user can mend; any other OSError is a fault of ours and keeps its trace.
 _MACHINE = {
     errno.EACCES: "make it writable",
@@ -41,16 +42,18 @@ def step(name: str, log: str) -> Iterator[None]:
             Path(log).write_text("", encoding="utf-8")
             yield
     except KeyboardInterrupt:
-        _tell(log, "zlbench: interrupted; the same command goes on from here")
-        raise SystemExit(INTERRUPTED) from None
+        raise SystemExit(_end(name, log, INTERRUPTION, INTERRUPTED)) from None
     except ZlbenchError as error:
-        line = error_line(error)
-        _tell(log, line)
-        with suppress(OSError):
-            write_json(failure_path(log), {"step": name, "line": line, "exit_code": error.exit_code})
-        raise SystemExit(error.exit_code) from None
+        raise SystemExit(_end(name, log, error_line(error), error.exit_code)) from None
     finally:
         signal.signal(signal.SIGTERM, before)
+
+
+def _end(name: str, log: str, line: str, exit_code: int) -> int:
+    _tell(log, line)
+    with suppress(OSError):
+        write_json(failure_path(log), {"step": name, "line": line, "exit_code": exit_code})
+    return exit_code
 
 
 @contextmanager

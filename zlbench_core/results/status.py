@@ -111,11 +111,24 @@ def _green(result: RunResult, identity: Mapping[str, Any], measured: bool) -> Op
         return OperatorStatus(NO_DATA, "finished green without " + ("a latency" if result.rows else "a row"))
     if result.partial_dtypes:
         return OperatorStatus(PARTIAL, f"no rows of {', '.join(result.partial_dtypes)}")
-    if usable < len(result.rows):
-        return OperatorStatus(
-            PARTIAL, f"{len(result.rows) - usable} of {len(result.rows)} rows have no latency"
-        )
-    return OperatorStatus(OK, "")
+    missing = len(result.rows) - usable
+    if missing and not _all_lost_to_the_partner(result, identity, missing):
+        return OperatorStatus(PARTIAL, f"{missing} of {len(result.rows)} rows have no latency")
+    return OperatorStatus(OK, f"{missing} of {len(result.rows)} rows are lost" if missing else "")
+
+
+def _all_lost_to_the_partner(result: RunResult, identity: Mapping[str, Any], missing: int) -> bool:
+    """Whether the rows without a latency are those that a duet lost, and this side failed in none of them."""
+    lost = lost_rows(identity)
+    return missing <= len(lost) and not any(row.status == ROW_FAILED for row in result.rows)
+
+
+def lost_rows(identity: Mapping[str, Any]) -> list[str]:
+    """The rows that a duet lost, each with its reason, as this side's identity names them."""
+    found: Any = identity
+    for name in ("measurement", "pair", "lost_rows"):
+        found = found.get(name) if isinstance(found, Mapping) else None
+    return [str(line) for line in found] if isinstance(found, list) else []
 
 
 def _compiled(captured: Any) -> OperatorStatus:

@@ -29,7 +29,7 @@ def latency_ms(call: Callable[[], Any], config: SuiteConfig) -> float:
     else:
         value = _host(call, config, waits=config.mode == "operator")
     if math.isnan(value):
-        raise NoLatency("the row is lost; the log says why")
+        raise NoLatency
     if not (math.isfinite(value) and value > 0):
         raise RuntimeError(f"no measurement: the timer of mode {config.mode} returned {value}")
     return value

@@ -22,6 +22,7 @@ import subprocess, sys
 from zlbench_core.devices import lease
 with lease("cpu", 0, "replay mm round 1", 0) as held:
     child = subprocess.Popen(["sleep", "60"], pass_fds=held.descriptors())
+    held.name_benchmark(child.pid)
     print(child.pid, flush=True)
     sys.stdin.read()
     child.kill()
@@ -91,6 +92,27 @@ def test_a_benchmark_whose_worker_was_killed_still_holds_the_device_and_is_named
     assert f"left behind when it was killed (pid {holder.child})" in str(refused.value)
     os.kill(holder.child, signal.SIGKILL)
     take(patience=10)
+
+
+def test_the_orphan_of_another_user_is_named_as_the_lock_file_names_it(holder, monkeypatch):
+    monkeypatch.setattr(devices, "_processes_with", lambda path: [])  # whose files one may not see
+    os.kill(holder.pid, signal.SIGKILL)
+    holder.wait()
+    with pytest.raises(DeviceBusyError) as refused:
+        take()
+    assert f"left behind when it was killed (pid {holder.child})" in str(refused.value)
+    os.kill(holder.child, signal.SIGKILL)
+
+
+def test_a_pid_that_another_process_has_by_now_is_not_taken_for_the_holder(holder, locks):
+    os.kill(holder.pid, signal.SIGKILL)
+    holder.wait()
+    [lock] = locks.iterdir()
+    lock.write_text(lock.read_text().replace(str(holder.pid), str(os.getppid())))
+    with pytest.raises(DeviceBusyError) as refused:
+        take()
+    assert f"left behind when it was killed (pid {holder.child})" in str(refused.value)
+    os.kill(holder.child, signal.SIGKILL)
 
 
 def test_locks_are_open_to_all_users_whatever_the_umask_of_the_first(locks):

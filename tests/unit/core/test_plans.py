@@ -6,10 +6,12 @@ import json
 
 import pytest
 
+from zlbench_core.backends.cpu import CpuBackend
 from zlbench_core.campaign import default_config, load_campaign
 from zlbench_core.facts import forget_facts
 from zlbench_core.plans import (
     look_plan,
+    preflight_name,
     preflight_plan,
     read_plan,
     record_plan,
@@ -62,6 +64,27 @@ def changed_by(**changes) -> set[str]:
 )
 def test_a_change_reaches_what_depends_on_it_and_no_more(changes, plans):
     assert changed_by(**changes) == plans
+
+
+def test_another_driver_is_preflights_business_whose_file_is_then_written_again(monkeypatch):
+    before = {name: plan(load()) for name, plan in ALL.items()}
+    names = {preflight_name(load(), side) for side in "ab"}
+    monkeypatch.setattr(CpuBackend, "driver_version", lambda self: "another")
+    assert {name for name, plan in ALL.items() if plan(load()) != before[name]} == {"preflight", "summary"}
+    assert {preflight_name(load(), side) for side in "ab"} == names
+
+
+@pytest.mark.parametrize(
+    ("changes", "same"),
+    [
+        ({"ops": ["mm"], "rounds": 12, "dtypes": ["float16"], "timer": "direct"}, True),
+        ({"devices": [1]}, False),
+        ({"sides": {"a": {}, "b": {"env": {"TRITON_F32_DEFAULT": "tf32"}}}}, False),
+    ],
+)
+def test_a_preflight_is_named_by_what_is_asked_of_it(changes, same):
+    assert (preflight_name(load(**changes), "b") == preflight_name(load(), "b")) == same
+    assert preflight_name(load(**changes), "b").startswith("b-")
 
 
 def test_the_content_of_the_shape_file_is_part_of_the_plan(tmp_path):

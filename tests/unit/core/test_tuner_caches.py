@@ -1,7 +1,14 @@
 from __future__ import annotations
 
+import os
+import signal
+import subprocess
+import sys
 from pathlib import Path
 
+import pytest
+
+from zlbench_core.cache_folders import OWNER, remove_dead_folders
 from zlbench_core.runner import compiled_folder
 from zlbench_core.tuner_caches import tuner_caches
 
@@ -57,3 +64,63 @@ def test_shards_share_what_they_compile_and_not_what_they_tune(tmp_path):
         assert one.env["FLAGGEMS_CACHE_DIR"] != two.env["FLAGGEMS_CACHE_DIR"]
         common.mkdir(parents=True)
     assert common.exists(), "the other shard may still be at it; the record drops it"
+
+
+RUNNER = """
+import subprocess, time
+from zlbench_core.tuner_caches import tuner_caches
+with tuner_caches("isolated", {}) as caches:
+    benchmark = subprocess.Popen(["sleep", "60"], pass_fds=caches.descriptors)
+    print(caches.root, benchmark.pid, flush=True)
+    time.sleep(60)
+"""
+
+
+@pytest.fixture
+def killed(tmp_path, monkeypatch):
+    """The folder of a runner that was killed, and its benchmark, which lives on."""
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    source = str(Path(__file__).parents[3])
+    env = {**os.environ, "TMPDIR": str(tmp_path), "PYTHONPATH": source}
+    with subprocess.Popen(
+        [sys.executable, "-c", RUNNER], stdout=subprocess.PIPE, text=True, env=env
+    ) as runner:
+        folder, benchmark = runner.stdout.readline().split()
+        assert remove_dead_folders() == [], "its runner lives"
+        runner.kill()
+    yield Path(folder), int(benchmark)
+    if Path(folder).exists():
+        os.kill(int(benchmark), signal.SIGKILL)
+
+
+def test_what_a_killed_runner_left_is_removed_when_its_benchmark_has_ended_too(killed):
+    folder, benchmark = killed
+    assert remove_dead_folders() == []
+    os.kill(benchmark, signal.SIGKILL)
+    while Path(f"/proc/{benchmark}/fd/0").exists():
+        os.sched_yield()
+    assert remove_dead_folders() == [folder]
+    assert not folder.exists()
+
+
+def test_no_folder_is_removed_that_is_no_own_dead_one(tmp_path, monkeypatch):
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    (tmp_path / "zlbench-cache-new").mkdir()  # its owner has not come to write itself down
+    elsewhere = tmp_path / "precious"
+    elsewhere.mkdir()
+    (elsewhere / OWNER).write_text("{}")
+    (tmp_path / "zlbench-cache-link").symlink_to(elsewhere)
+    assert remove_dead_folders() == []
+    assert (elsewhere / OWNER).exists()
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="only root can give a folder to another user")
+def test_another_users_folder_is_left_alone(tmp_path, monkeypatch):
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    other = tmp_path / "zlbench-cache-other"
+    other.mkdir()
+    (other / OWNER).write_text("{}")
+    os.chown(other, 65534, 65534)
+    assert remove_dead_folders() == []
+    os.chown(other, 0, 0)
+    assert remove_dead_folders() == [other]

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from zlbench_core import runner, tuner_caches
+from zlbench_core import cache_folders, runner
 from zlbench_core.errors import DeviceError, MachineError
 from zlbench_core.identity import load_identity
 from zlbench_core.runner import check_digests
@@ -91,7 +91,7 @@ def test_no_temporary_folder_is_refused_and_named(bench, monkeypatch):
     def none(**options):
         raise FileNotFoundError(2, "No usable temporary directory found in ['/tmp']")
 
-    monkeypatch.setattr(tuner_caches.tempfile, "TemporaryDirectory", none)
+    monkeypatch.setattr(cache_folders.tempfile, "mkdtemp", none)
     with pytest.raises(MachineError, match="No usable temporary directory found"):
         bench.run()
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import errno
+import json
 import os
 import signal
 
 import pytest
 
-from zlbench_core.chain.failures import failure_lines, known_failures
+from zlbench_core.chain.failures import failure_lines, known_failures, last_word
 from zlbench_core.chain.step import failure_path, step
 from zlbench_core.errors import ConfigError
 
@@ -33,6 +34,19 @@ def test_a_failure_that_comes_again_is_told_again(tmp_path):
     assert failure_lines(tmp_path, before) == []
     fail(tmp_path / "one.log", ConfigError("a mistake"))
     assert failure_lines(tmp_path, before) == ["summary: zlbench: a mistake"]
+
+
+def test_the_last_word_is_what_to_do_next(tmp_path):
+    before = known_failures(tmp_path)
+    assert last_word(tmp_path, before) is None
+    fail(tmp_path / "one.log", ConfigError("a mistake"))
+    fail(tmp_path / "two.log", ConfigError("another"))
+    assert last_word(tmp_path, before) == (
+        "zlbench: not done. summary: zlbench: a mistake (and 1 more, named above). "
+        "Once that is mended, the same command goes on from here"
+    )
+    assert fail(tmp_path / "three.log", KeyboardInterrupt()) == 130
+    assert last_word(tmp_path, before).startswith("zlbench: interrupted; the same command goes on from here")
 
 
 @pytest.mark.parametrize("code", [errno.ENOSPC, errno.EROFS, errno.EACCES, errno.EDQUOT, errno.ENOTDIR])
@@ -60,4 +74,4 @@ def test_sigterm_ends_a_step_as_ctrl_c_does(tmp_path, capsys):
     assert ended.value.code == 130
     assert signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
     assert "the same command goes on from here" in capsys.readouterr().err
-    assert not failure_path(str(tmp_path / "x.log")).exists()
+    assert json.loads(failure_path(str(tmp_path / "x.log")).read_text())["exit_code"] == 130

@@ -13,6 +13,8 @@ EMPTY = RunResult(pytest_summary=PytestSummary(passed=1))
 RED = replace(
     GREEN, failures=(Failure("test", "RuntimeError: boom"),), pytest_summary=PytestSummary(failed=1)
 )
+LOST_ONE = replace(GREEN, rows=(ROW, replace(ROW, latency=None)))
+TELLS_OF_ONE = {"measurement": {"pair": {"lost_rows": ["mm torch.float16 [8]: the device throttled"]}}}
 LOCKED = Failure("infrastructure", "database is locked")
 
 
@@ -39,6 +41,31 @@ LOCKED = Failure("infrastructure", "database is locked")
             {},
             "partial",
             "1 of 2 rows have no latency",
+        ),
+        (LOST_ONE, TELLS_OF_ONE, "ok", "1 of 2 rows are lost"),
+        (
+            replace(LOST_ONE, rows=(ROW, *2 * (replace(ROW, latency=None),))),
+            TELLS_OF_ONE,
+            "partial",
+            "2 of 3 rows have no latency",
+        ),
+        (
+            replace(LOST_ONE, rows=(ROW, replace(ROW, status="FAILED", latency=None))),
+            TELLS_OF_ONE,
+            "partial",
+            "1 of 2 rows have no latency",
+        ),
+        (
+            replace(LOST_ONE, rows=(replace(ROW, latency=None),)),
+            TELLS_OF_ONE,
+            "no_data",
+            "finished green without a latency",
+        ),
+        (
+            RED,
+            {**TELLS_OF_ONE, "pytest_exit": 1},
+            "partial",
+            "1 rows (torch.float16), then: RuntimeError: boom",
         ),
         (RED, {"pytest_exit": 1}, "partial", "1 rows (torch.float16), then: RuntimeError: boom"),
         (RED, {"pytest_exit": 0}, "partial", "1 rows (torch.float16), then: RuntimeError: boom"),

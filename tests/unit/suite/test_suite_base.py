@@ -158,16 +158,15 @@ def test_latency_that_is_no_measurement_fails_the_row(
     assert "FAILED: Operator=rows dtype=torch.float32 err=<<<no measurement" in capsys.readouterr().out
 
 
-def test_a_row_that_a_partner_lost_fails_alone_and_the_next_row_is_timed(
+def test_a_row_that_a_partner_lost_is_no_failure_and_the_next_row_is_timed(
     configure: Configure, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     values = iter([float("nan"), 2.0])
     config = configure(metrics=["latency"])
     monkeypatch.setattr(triton.testing, "do_bench", lambda call, **asked: next(values))
-    with pytest.raises(pytest.fail.Exception, match="the row is lost"):
-        row_benchmark().run()
+    row_benchmark().run()
     lost, timed = config.results["rows"]["details"][0]["result"]
-    assert (lost["latency"], lost["error_msg"]) == (None, "the row is lost; the log says why")
+    assert (lost["latency"], lost["error_msg"]) == (None, None)
     assert (timed["latency"], timed["error_msg"]) == (2.0, None)
 
 

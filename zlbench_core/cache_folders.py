@@ -1,0 +1,67 @@
+"""The temporary folder of one run's caches: whose it is, and its end when its owner was killed.
+
+The owner is a lock and not a process id, which another process may have by now: runner and benchmark hold it, so that
+a folder is free when, and only when, the last of both has ended.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from zlbench_core.errors import MachineError
+
+PREFIX = "zlbench-cache-"
+OWNER = "owner.json"
+
+
+@contextmanager
+def own_folder() -> Iterator[tuple[Path, int]]:
+    """A new folder, gone after the block, and the descriptor of its lock, for the benchmark to inherit.
+
+    Raises MachineError where there is no room for one.
+    """
+    try:
+        folder = Path(tempfile.mkdtemp(prefix=PREFIX))
+    except OSError as error:
+        raise MachineError(
+            f"no folder for the run's caches: {error.strerror}; TMPDIR may name another"
+        ) from None
+    try:
+        with open(folder / f".{OWNER}", "w", encoding="utf-8") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            json.dump({"pid": os.getpid()}, lock)
+            lock.flush()
+            # Under its name only when it is held: until then nobody takes the folder for a dead one.
+            os.rename(lock.name, folder / OWNER)
+            yield folder, lock.fileno()
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def remove_dead_folders() -> list[Path]:
+    """Remove this user's folders whose runner and benchmark have both ended; returns them."""
+    found = Path(tempfile.gettempdir()).glob(f"{PREFIX}*")
+    return [folder for folder in sorted(found) if _is_own(folder) and _removed(folder)]
+
+
+def _is_own(folder: Path) -> bool:
+    with suppress(OSError):
+        return folder.is_dir() and folder.lstat().st_uid == os.getuid() and not folder.is_symlink()
+    return False
+
+
+def _removed(folder: Path) -> bool:
+    try:
+        with open(folder / OWNER, encoding="utf-8") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            shutil.rmtree(folder, ignore_errors=True)
+    except OSError:  # in use, or without an owner yet
+        return False
+    return not folder.exists()
