@@ -8,7 +8,7 @@
 set -euo pipefail
 PATH=$PATH:/usr/sbin:/sbin
 
-# Only root installs; elsewhere Slurm has to be there. Exit status 75: what is missing cannot be fetched.
+# Only root installs; elsewhere Slurm has to be there. Exit status 75: this machine cannot have a Slurm.
 need_packages() {
   local command missing=
   for command in slurmctld slurmd munged sbatch; do
@@ -16,8 +16,8 @@ need_packages() {
   done
   [ -n "$missing" ] || return 0
   if [ "$(id -u)" != 0 ]; then
-    echo "not installed:$missing (Debian: slurmctld slurmd slurm-client munge)" >&2
-    exit 1
+    echo "not installed:$missing (Debian: slurmctld slurmd slurm-client munge), and only root can install them" >&2
+    exit 75
   fi
   export DEBIAN_FRONTEND=noninteractive
   apt-get update -qq -o APT::Update::Error-Mode=any -o Acquire::Retries=1 > /dev/null || not_fetched
@@ -107,17 +107,21 @@ start() {
   dd if=/dev/urandom of="$1/munge.key" bs=128 count=1 status=none
   chmod 400 "$1/munge.key"
   munged --force --key-file="$1/munge.key" --socket="$1/munge.socket" --pid-file="$1/munged.pid" \
-    --seed-file="$1/munge.seed" --log-file="$1/munged.log"
-  slurmctld
-  slurmd
+    --seed-file="$1/munge.seed" --log-file="$1/munged.log" || not_started "$1"
+  slurmctld || not_started "$1"
+  slurmd || not_started "$1"
   for _ in $(seq 60); do
     [ "$(sinfo --noheader --format=%T 2> /dev/null)" = idle ] && return
     sleep 1
   done
-  echo "the node did not become idle:" >&2
   sinfo --long >&2
-  tail -n 20 "$1/slurmctld.log" "$1/slurmd.log" >&2
-  exit 1
+  not_started "$1"
+}
+
+not_started() {
+  tail -n 20 "$1"/*.log >&2
+  echo "Slurm's daemons do not start on this machine, or their node does not become idle" >&2
+  exit 75
 }
 
 stop() {
