@@ -143,4 +143,5 @@ def test_a_plain_test_that_is_measured_is_no_success(campaign, tmp_path):
     assert outcome.code == 0, outcome.text[-3000:]
     with one.path("ops_status.csv").open(newline="") as stream:
         [line] = csv.DictReader(stream)
-    assert (line["status"], line["reason"]) == ("no_data", "finished green without a row")
+    reason = "finished green without a row (results/cpu/plain/a/r1/run.log)"
+    assert (line["status"], line["reason"]) == ("no_data", reason)
