@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+
 import pytest
+
+from .conftest import SNAKEFILE
 
 SWITCH = {"a": {}, "b": {"env": {"TRITON_F32_DEFAULT": "ieee"}}}
 
@@ -57,3 +63,11 @@ def test_a_machine_that_lacks_something_fails_in_preflight(campaign, config, nam
     assert all(name in told[0] for name in names)
     last = outcome.err.splitlines()[-1]
     assert last == f"zlbench: not done. {told[0]}. Once that is mended, the same command goes on from here"
+
+
+def test_a_folder_of_ones_own_needs_no_default_campaign_of_its_own(tmp_path):
+    command = [sys.executable, "-m", "snakemake", "--snakefile", str(SNAKEFILE), "--directory", str(tmp_path)]
+    command += ["--cores", "1", "-n", "--config", "ops=[softmax]"]
+    done = subprocess.run(command, env={**os.environ}, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert "softmax" in done.stdout

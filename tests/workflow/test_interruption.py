@@ -13,13 +13,14 @@ from .played import copy_of, running, started
 
 def interrupt(process, how: str) -> None:
     """As people meet it: Ctrl-C reaches the whole group, `kill` Snakemake alone."""
+    alone = {"kill -2": signal.SIGINT, "kill": signal.SIGTERM, "kill -9": signal.SIGKILL}
     if how == "ctrl-c":
         os.killpg(process.pid, signal.SIGINT)
     else:
-        os.kill(process.pid, signal.SIGKILL if how == "kill -9" else signal.SIGTERM)
+        os.kill(process.pid, alone[how])
 
 
-@pytest.mark.parametrize("how", ["ctrl-c", "sigterm", "kill -9"])
+@pytest.mark.parametrize("how", ["ctrl-c", "kill -2", "kill", "kill -9"])
 def test_the_plain_command_goes_on_after_an_interruption(finished, tmp_path, how):
     campaign = copy_of(finished, tmp_path / "copy", rounds=3)
     before = started(campaign)
@@ -31,9 +32,10 @@ def test_the_plain_command_goes_on_after_an_interruption(finished, tmp_path, how
         _, err = process.communicate(timeout=300)
     assert process.returncode != 0
     assert "Traceback" not in err
-    if how == "ctrl-c":
+    if how != "kill -9":
+        why = "interrupted" if how == "ctrl-c" else "stopped before the end"
         last = err.splitlines()[-1]
-        assert last == "zlbench: interrupted; the same command goes on from here, and what is finished stays"
+        assert last == f"zlbench: {why}; the same command goes on from here, and what is finished stays"
     outcome = campaign()
     assert outcome.code == 0, outcome.text[-3000:]
     assert "--unlock" not in outcome.text

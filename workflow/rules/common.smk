@@ -195,9 +195,20 @@ def report_failures():
         print(line, file=sys.stderr)
 
 
+PROGRESS = {"started": False, "done": False}
+
+
+def note_start():
+    PROGRESS["started"] = True
+
+
+def note_success():
+    PROGRESS["done"] = True
+
+
 # Snakemake's own last words say that something failed, and onerror is silent at Ctrl-C: what to do is said after them.
 def print_last_word():
-    line = last_word(LOGS, FAILURES_BEFORE)
+    line = last_word(LOGS, FAILURES_BEFORE, unfinished=PROGRESS["started"] and not PROGRESS["done"])
     if line is not None:
         print(line, file=sys.stderr)
 

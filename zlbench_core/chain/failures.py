@@ -29,8 +29,11 @@ def failure_lines(folder: Path, known: Known) -> list[str]:
     return list(dict.fromkeys(told["text"] for told in _fresh(folder, known)))
 
 
-def last_word(folder: Path, known: Known) -> str | None:
-    """What to do now that Snakemake has ended, after all that it says itself; None where no step failed."""
+def last_word(folder: Path, known: Known, *, unfinished: bool) -> str | None:
+    """What to do now that Snakemake has ended, after all that it says itself; None where it is done.
+
+    `unfinished`: it had begun and did not come to its end. No step failed where it was stopped between two.
+    """
     fresh = _fresh(folder, known)
     if any(told.get("exit_code") == INTERRUPTED for told in fresh):
         return f"{INTERRUPTION}, and what is finished stays"
@@ -38,6 +41,8 @@ def last_word(folder: Path, known: Known) -> str | None:
         first, *more = dict.fromkeys(told["text"] for told in fresh)
         others = f" (and {len(more)} more, named above)" if more else ""
         return f"zlbench: not done. {first}{others}. Once that is mended, the same command goes on from here"
+    if unfinished:
+        return "zlbench: stopped before the end; the same command goes on from here, and what is finished stays"
     return None
 
 

@@ -38,15 +38,18 @@ def test_a_failure_that_comes_again_is_told_again(tmp_path):
 
 def test_the_last_word_is_what_to_do_next(tmp_path):
     before = known_failures(tmp_path)
-    assert last_word(tmp_path, before) is None
+    assert last_word(tmp_path, before, unfinished=False) is None
+    assert last_word(tmp_path, before, unfinished=True).startswith("zlbench: stopped before the end")
     fail(tmp_path / "one.log", ConfigError("a mistake"))
     fail(tmp_path / "two.log", ConfigError("another"))
-    assert last_word(tmp_path, before) == (
+    assert last_word(tmp_path, before, unfinished=True) == (
         "zlbench: not done. summary: zlbench: a mistake (and 1 more, named above). "
         "Once that is mended, the same command goes on from here"
     )
     assert fail(tmp_path / "three.log", KeyboardInterrupt()) == 130
-    assert last_word(tmp_path, before).startswith("zlbench: interrupted; the same command goes on from here")
+    assert last_word(tmp_path, before, unfinished=True).startswith(
+        "zlbench: interrupted; the same command goes on from here"
+    )
 
 
 @pytest.mark.parametrize("code", [errno.ENOSPC, errno.EROFS, errno.EACCES, errno.EDQUOT, errno.ENOTDIR])
