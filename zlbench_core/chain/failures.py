@@ -42,7 +42,9 @@ def last_word(folder: Path, known: Known, *, unfinished: bool) -> str | None:
         others = f" (and {len(more)} more, named above)" if more else ""
         return f"zlbench: not done. {first}{others}. Once that is mended, the same command goes on from here"
     if unfinished:
-        return "zlbench: stopped before the end; the same command goes on from here, and what is finished stays"
+        return (
+            "zlbench: stopped before the end; the same command goes on from here, and what is finished stays"
+        )
     return None
 
 
