@@ -9,6 +9,7 @@ from typing import Any
 
 from zlbench_core.backends.variables import LOCATIONS, PREFIXES
 from zlbench_core.caliber_fields import CALIBER_FIELDS, MAY_DIFFER, OWN_RULES, REQUIRED
+from zlbench_core.caliber_modes import MODES, modes_first
 from zlbench_core.errors import CaliberMismatch, IdentityError
 from zlbench_core.identity import load_identity
 
@@ -27,7 +28,6 @@ __all__ = [
 
 Runs = Sequence[tuple[str, Path | str | Mapping[str, Any]]]  # by label: a run folder, or its identity
 
-AUTOTUNE_MODES = ("off", "record", "replay")
 _PYTHON_AXIS = ("environment.",)
 _PYTHON_AXIS_EXCEPT = ("environment.variables.", "environment.precision.", "environment.cpu")
 _VARIABLES = "environment.variables."
@@ -37,14 +37,14 @@ _PROVIDER_AXIS = ("environment.provider", "provider_dir", "provider_commit", "pr
 def incomparable(runs: Runs, declared_axis: Sequence[str]) -> list[str]:
     """Every reason why these runs may not be compared, each once; the guard of every comparison, in this order.
 
-    The caliber's fields, what nobody recorded, what differs and was not declared, what was declared and does not
-    differ. `runs` are labelled by side first: "a", or "a r1".
+    Another autotune mode, the caliber's fields, what nobody recorded, what differs and was not declared, what was
+    declared and does not differ. `runs` are labelled by side first: "a", or "a r1".
     """
     complaints = caliber_complaints(runs)
     if not any(line.startswith("run_identity") for line in complaints):
         complaints += missing_fields(runs) + undeclared_differences(runs, declared_axis)
         complaints += equal_sides(runs, declared_axis)
-    return list(dict.fromkeys(complaints))
+    return modes_first(list(dict.fromkeys(complaints)), _load(runs)[0], is_declared)
 
 
 def caliber_complaints(runs: Runs) -> list[str]:
@@ -245,8 +245,8 @@ def _autotune_complaints(identities: Mapping[str, Mapping[str, Any]]) -> list[st
     if missing:
         return [f"autotune_mode: not recorded by {', '.join(missing)}, and never assumed equal"]
     kinds = set(modes.values())
-    if unknown := sorted(str(kind) for kind in kinds if kind not in AUTOTUNE_MODES):
-        return [f"autotune_mode: {', '.join(unknown)}; one of {', '.join(AUTOTUNE_MODES)} is expected"]
+    if unknown := sorted(str(kind) for kind in kinds if kind not in MODES):
+        return [f"autotune_mode: {', '.join(unknown)}; one of {', '.join(MODES)} is expected"]
     if kinds == {"record"} and len(modes) > 1:
         return [
             "autotune_mode: every side recorded its own winners (record against record); pin one record on both"

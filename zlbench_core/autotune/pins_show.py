@@ -9,6 +9,7 @@ from typing import Any
 from zlbench_core.autotune.configs import describe
 from zlbench_core.autotune.pin_sets import DISCARDED, PinSet
 from zlbench_core.autotune.records import Entry
+from zlbench_core.plural import count
 
 ORIGIN_FIELDS = ("backend", "device", "compiler", "provider", "provider_commit", "level", "shapes_digest")
 NOTHING = "no autotuned kernel was launched; nothing to pin"
@@ -27,10 +28,10 @@ def show_text(pins: PinSet) -> str:
         return f"{pins.op}: {NOTHING}"
     fields = ("tuner_database", *ORIGIN_FIELDS, "status", "reason")
     origin = [f"{name}: {plain(meta[name])}" for name in fields if meta.get(name) is not None]
-    count = f"{len(entries)} keys of {len({entry.kernel_id for entry in entries})} kernels"
-    ties = sum(bool(entry.near_ties) for entry in entries)
+    keys = f"{count(len(entries), 'key')} of {count(len({entry.kernel_id for entry in entries}), 'kernel')}"
+    ties = count(sum(bool(entry.near_ties) for entry in entries), "near tie")
     rows = [HEAD, *map(_row, entries)] if entries else []
-    return "\n".join([f"op: {pins.op}", *origin, f"{count}, {ties} near ties", *_table(rows)])
+    return "\n".join([f"op: {pins.op}", *origin, f"{keys}, {ties}", *_table(rows)])
 
 
 def _row(entry: Entry) -> tuple[str, ...]:

@@ -11,7 +11,7 @@ from zlbench_core.caliber import caliber_hazards, incomparable
 from zlbench_core.chain.collect import Run, load_run
 from zlbench_core.chain.guards import unfinished, untrusted
 from zlbench_core.errors import ArchiveError, ConfigError, IdentityError
-from zlbench_core.identity import load_identity
+from zlbench_core.identity import identity_path, load_identity
 from zlbench_core.ir.compare import IDENTICAL, compare_archives
 from zlbench_core.results.console import text_table
 from zlbench_core.results.fallbacks import exclusion
@@ -57,11 +57,14 @@ def compare_runs(a_dir: Path, b_dir: Path, *, release: bool = False, axis: Seque
     """Compare run B with run A. One pair of runs is no evidence of a change; it is a look at what was measured.
 
     `axis`: what the caller says that the runs differ in ("env:NAME", "python", "provider_dir"); without it what
-    both runs were declared to differ in.
+    both runs were declared to differ in. Raises IdentityError where there is no such run.
     """
     if wrong := [one for one in axis if not one.startswith("env:") and one not in ("python", "provider_dir")]:
         raise ConfigError(f"axis is {wrong[0]!r}; env:NAME, python or provider_dir is allowed")
     runs = [("a", a_dir), ("b", b_dir)]
+    for _, folder in runs:
+        if not identity_path(folder).exists():
+            load_identity(folder)  # says that there is none
     a, b = load_run(a_dir), load_run(b_dir)
     if other := _other_operator(a, b):
         return Comparison((other,), (), (), ())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import statistics
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -72,7 +73,7 @@ def ab_lines(case: OperatorCase) -> Iterator[dict[str, Any]]:
 
 
 def summary_lines(campaign: Campaign, case: OperatorCase, runs: Sequence[Run]) -> Iterator[dict[str, Any]]:
-    """summary.csv: one line per row of an operator, medians over the rounds."""
+    """summary.csv: one line per row of an operator: median latencies, and the ratio that its verdict judges."""
     if campaign.is_ab:
         yield from (_pair_line(campaign, case, pairs) for pairs in case.pairs.values())
     else:
@@ -90,7 +91,7 @@ def _pair_line(campaign: Campaign, case: OperatorCase, pairs: Sequence[PairedRou
         "rounds": len(pairs),
         "latency_a_ms": statistics.median(pair.a.latency for pair in pairs),
         "latency_b_ms": statistics.median(pair.b.latency for pair in pairs),
-        "ratio": statistics.median(ratios),
+        "ratio": math.exp(statistics.fmean(map(math.log, ratios))),
         "ratio_min": min(ratios),
         "ratio_max": max(ratios),
         "fallback": " ".join(sorted(filter(None, fallbacks))),

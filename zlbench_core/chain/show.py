@@ -54,7 +54,8 @@ def _lines(
         yield from (f"!!! [caliber] {operator['op']}: {refusal} ({word})" for refusal in operator["refusals"])
         yield from (f"[caliber] {operator['op']}: {hazard}" for hazard in operator["hazards"])
     if (folder / "report.html").exists():
-        yield f"report: {folder}/report.html"
+        told = ", summary.md" if (folder / "summary.md").exists() else ""
+        yield f"report: {folder}/report.html{told}"
     yield f"tables: {folder}/summary.csv, ab.csv, ops_status.csv, code.csv; verdicts.json, receipt.json"
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from zlbench_core.commands._common import add_command, print_json
+from zlbench_core.plural import count
 
 if TYPE_CHECKING:
     from zlbench_core.autotune.pin_sets import PinSet
@@ -123,4 +124,4 @@ def _report(args: argparse.Namespace, facts: dict[str, Any], line: str) -> None:
 
 
 def _told(keys: dict[str, int]) -> str:
-    return ", ".join(f"{count} keys of {op}" for op, count in keys.items())
+    return ", ".join(f"{count(found, 'key')} of {op}" for op, found in keys.items())

@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from zlbench_core.chain.hints import spelling_hint
-from zlbench_core.report.words import change, count, interval, percent, probability, ratio
+from zlbench_core.plural import count
+from zlbench_core.report.words import change, interval, percent, probability, ratio
 
 Operator = dict[str, Any]
 Found = dict[str, Any]

@@ -7,9 +7,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from zlbench_core.chain.show import verdict_lines
+from zlbench_core.plural import count
 from zlbench_core.report.operators import RELEASED, single_views
 from zlbench_core.report.source import SILENT, Results
-from zlbench_core.report.words import count, interval, ratio, sides_text
+from zlbench_core.report.words import interval, ratio, sides_text
 from zlbench_core.results.text import printable, shortened
 
 MAX_LINES = 50  # a comment on GitHub takes 65,536 characters
@@ -34,9 +35,7 @@ def markdown(results: Results) -> str:
 
 
 def _head(results: Results) -> Iterator[str]:
-    yield "### zlbench" + (
-        ": is B faster than A?" if results.is_ab else f": operators on {results.config['backend']}"
-    )
+    yield f"### zlbench: {_question(results)}"
     yield ""
     for line in results.stale:
         yield f"**STALE**: {escaped(line)}\n"
@@ -44,9 +43,21 @@ def _head(results: Results) -> Iterator[str]:
         yield f"**VOID**: {escaped(results.found['void'])}\n"
     for name, told in sides_text(results.config, results.receipt["declared_axis"]).items():
         yield f"- {name.upper()}: {escaped(told)}"
-    yield f"- measured on {escaped(', '.join(results.devices) or 'no device')}"
+    devices = escaped(", ".join(results.devices) or "no device")
+    if not results.config["measure"]:
+        yield f"- compiled on {devices}; nothing was timed"
+        return
+    yield f"- measured on {devices}"
+    if results.is_ab:
+        yield "- the ratio is latency b / latency a: below 1, B is faster"
     if results.interpreted:
         yield "- times are Triton's interpreter's on the CPU; they say nothing about a GPU"
+
+
+def _question(results: Results) -> str:
+    if not results.is_ab:
+        return f"operators on {results.config['backend']}"
+    return "is B faster than A?" if results.config["measure"] else "does B compile to other code than A?"
 
 
 def _verdicts(results: Results) -> Iterator[str]:
@@ -54,16 +65,10 @@ def _verdicts(results: Results) -> Iterator[str]:
     lines.sort(key=lambda pair: _LOUDEST.index(pair[0]["verdict"]))
     yield " · ".join(f"{name} {number}" for name, number in results.found["counts"].items() if number)
     yield ""
+    heads = ("ratio B/A", f"{100 * (1 - results.found['alpha']):g}% interval", "rounds")
+    told = heads if results.config["measure"] else ()
     yield from _table(
-        (
-            "operator",
-            "verdict",
-            "ratio B/A",
-            f"{100 * (1 - results.found['alpha']):g}% interval",
-            "rounds",
-            "why",
-        ),
-        [_verdict_cells(results, *pair) for pair in lines],
+        ("operator", "verdict", *told, "why"), [_verdict_cells(results, *pair) for pair in lines]
     )
     refused = [(one["op"], line) for one, _ in lines for line in (*one["refusals"], *one["exclusions"])]
     yield from _folded("refused or left out", refused)
@@ -74,14 +79,13 @@ def _verdict_cells(results: Results, operator: Mapping[str, Any], line: Mapping[
     mark = RELEASED if results.released(operator) else ""
     known = evidence.get("ratio")
     bounds = evidence.get("ratio_ci")
-    return (
-        escaped(operator["op"]),
-        f"**{operator['verdict']}**",
+    numbers = (
         ratio(known) + mark if known else "–",
         interval(bounds) + mark if bounds else "–",
         str(evidence.get("rounds", "–")),
-        escaped(line["reason"]),
     )
+    told = numbers if results.config["measure"] else ()
+    return (escaped(operator["op"]), f"**{operator['verdict']}**", *told, escaped(line["reason"]))
 
 
 def _statuses(results: Results) -> Iterator[str]:

@@ -11,6 +11,7 @@ from jinja2 import Environment, FunctionLoader, StrictUndefined
 from markupsafe import Markup
 
 from zlbench_core import __version__
+from zlbench_core.plural import count
 from zlbench_core.report.calibers import check_rows, differing_first, value_rows
 from zlbench_core.report.conditions import conditions_rows
 from zlbench_core.report.explain import MEANINGS
@@ -44,6 +45,7 @@ def _environment() -> Environment:
         lstrip_blocks=True,
     )
     environment.filters["brief"] = lambda text: shortened(text, _BRIEF)
+    environment.filters["count_of"] = count
     environment.globals["style"] = Markup(_file("report.css"))
     return environment
 

@@ -37,10 +37,6 @@ def probability(value: float | None) -> str:
     return "–" if value is None else f"{value:.3g}"
 
 
-def count(amount: int, noun: str) -> str:
-    return f"{amount} {noun}" + ("" if amount == 1 else "s")
-
-
 def sides_text(config: dict[str, Any], axis: list[str]) -> dict[str, str]:
     """What makes each side what it is, on the declared axis: `TRITON_F32_DEFAULT=ieee`, `not set`."""
     return {side["name"]: ", ".join(_on_axis(side, axis)) or "as configured" for side in config["sides"]}

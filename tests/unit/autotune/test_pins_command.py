@@ -78,7 +78,7 @@ def test_show_names_the_origin_and_every_key(capsys, first):
         "level: core",
         "status: complete",
     ]
-    assert lines[6] == "4 keys of 1 kernels, 1 near ties"
+    assert lines[6] == "4 keys of 1 kernel, 1 near tie"
     assert sorted(lines[8:]) == [
         "mm s [1] BLOCK: 64, num_warps: 4 0.100000 0.101000 near tie of 2",
         "mm s [2] BLOCK: 64, num_warps: 4 0.100000 hook",
@@ -183,7 +183,7 @@ def test_two_real_records_of_mm_disagree_on_two_of_eight_keys(capsys):
 
 def test_a_real_database_is_shown_with_times_and_near_ties(capsys):
     text = run(capsys, "show", H200 / "mm1" / DATABASE)[1]
-    assert "12 keys of 1 kernels, 8 near ties" in text
+    assert "12 keys of 1 kernel, 8 near ties" in text
     assert "compiler: triton 3.6" in text
 
 
@@ -198,7 +198,7 @@ def test_pins_travel_in_one_file(capsys, first, tmp_path):
     code, text = run(capsys, "import", tmp_path / "all.json", tmp_path / "new", "--backend", "nvidia")
     assert (code, text.splitlines()) == (
         0,
-        [f"imported 4 keys of mm, 1 keys of sum to {tmp_path / 'new'}; use it as autotune.from"],
+        [f"imported 4 keys of mm, 1 key of sum to {tmp_path / 'new'}; use it as autotune.from"],
     )
     for op in ("mm", "sum"):
         assert load_pins(tmp_path / "new" / op) == load_pins(first / op / "pins")

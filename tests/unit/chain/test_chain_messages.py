@@ -108,7 +108,7 @@ def test_a_comparison_of_single_rounds_says_where_they_ran_and_that_it_has_no_ve
 @pytest.mark.parametrize(
     ("command", "lines"),
     [
-        (["compare", "gone", "lost"], 2),
+        (["compare", "gone", "lost"], 1),
         (["show", "gone"], 1),
         (["show", "gone", "--markdown"], 1),
         (["show", "gone", "--json"], 1),
@@ -120,6 +120,12 @@ def test_a_folder_that_is_not_there_is_told_once(real_runs, capsys, command, lin
     out, err = capsys.readouterr()
     assert (out, len(err.splitlines())) == ("", lines)
     assert err.count("gone") == 1
+
+
+def test_a_run_to_compare_that_is_not_there_is_a_mistake_in_the_input(real_runs, capsys):
+    real_runs.add("mm", "a", 1, 20.0, "code")
+    assert main(["compare", str(real_runs.folder("a")), "gone"]) == 1
+    assert capsys.readouterr() == ("", "zlbench: no identity: gone/run_identity.json does not exist\n")
 
 
 def test_the_command_alone_prints_its_help_and_ends_as_argparse_does_with_2(capsys):

@@ -162,3 +162,15 @@ def test_the_two_runs_of_a_duet_are_compared_and_held_to_one_caliber(real_runs, 
     assert main(["compare", "--json", a, b]) == 4
     found = json.loads(capsys.readouterr().out)
     assert (found["rows"], found["complaints"]) == ([], ["timer: a=direct, b=cuda_graph"])
+
+
+def test_a_record_and_a_replay_are_told_apart_first_and_what_follows_from_that_is_not_told(real_runs, capsys):
+    tuned = {"autotune_mode": "record", "declared": [], "replay": None, "tuning": {"workers": 2}}
+    real_runs.add("mm", "a", 1, 20.0, "code", **tuned, timer="cuda_graph")
+    real_runs.add("mm", "b", 1, 20.0, "other")
+    assert main(["compare", str(real_runs.folder("a")), str(real_runs.folder("b"))]) == 4
+    assert capsys.readouterr().err.splitlines() == [
+        "!!! [caliber] autotune_mode: a ran as a record, which looks for winners; "
+        "b ran as a replay, which runs pinned winners; compare two replays of one record",
+        "!!! [caliber] timer: a=cuda_graph, b=direct",
+    ]

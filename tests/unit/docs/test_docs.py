@@ -61,6 +61,12 @@ def test_every_snakemake_line_is_a_campaign(page, line):
     load_campaign({**config, **overrides}, overrides=overrides)
 
 
+def test_no_two_pages_have_a_reader_write_the_same_file():
+    written = [name for page in PAGES for name in {*re.findall(r"own/test_\w+\.py", page.read_text())}]
+    assert len(written) >= 2
+    assert len(written) == len(set(written)), written
+
+
 @cache
 def parser_of_snakemake():
     return get_argument_parser()

@@ -73,6 +73,12 @@ def test_every_section_of_a_campaign_is_there(folder):
     assert "every run ended well and every row that was measured is compared" in words
 
 
+def test_the_table_of_rows_says_why_its_ratio_is_no_quotient(folder):
+    words = read(folder).words
+    told = "A and B are medians over the rounds, so it is not their quotient"
+    assert words.index("UNDECIDED", words.index("dtype size A, ms")) < words.index(told)
+
+
 def test_interpreter_times_are_labelled_wherever_they_stand(folder):
     html = page(read_results(folder.path))
     assert "say nothing about a GPU" in html

@@ -77,6 +77,25 @@ def test_markdown_is_a_table_that_a_pull_request_takes(show):
     assert out.index("**UNDECIDED**") < out.index("**NO CODE CHANGE**"), "the loudest first"
 
 
+def test_the_markdown_says_what_its_ratio_is(show):
+    assert "- the ratio is latency b / latency a: below 1, B is faster\n" in show("--markdown")[1]
+
+
+def test_a_compile_only_campaign_asks_of_code_and_not_of_speed(folder, show):
+    folder.change("receipt.json", lambda receipt: receipt["config"].update(measure=False))
+    folder.operator("mm", detail="code differs from ttir on; not measured", evidence=None, rounds_needed=None)
+    out = show("--markdown")[1]
+    assert out.startswith("### zlbench: does B compile to other code than A?\n")
+    assert "| mm | **UNDECIDED** | code differs from ttir on; not measured |" in out
+    assert not any(word in out for word in ("faster", "ratio", "times", "interval"))
+
+
+def test_the_last_lines_name_what_is_there_for_a_pull_request(folder, show):
+    assert "summary.md" not in show()[1]
+    main(["report", str(folder.path)])
+    assert f"report: {folder.path}/report.html, summary.md\n" in show()[1]
+
+
 def test_a_refused_operator_has_no_number_in_the_markdown_either(folder, show):
     folder.refuse("timer: a r1=direct, b r1=cuda_graph")
     out = show("--markdown")[1]
