@@ -8,7 +8,7 @@ from pathlib import Path
 from zlbench_core.campaign import Campaign, Side
 from zlbench_core.providers.base import Invocation, suite_argv
 from zlbench_core.providers.git import source_digest
-from zlbench_core.providers.nodes import node_of
+from zlbench_core.providers.nodes import class_names, node_of, strings_of
 
 SUITE = Path(__file__).parent.parent / "suite"
 
@@ -44,6 +44,14 @@ class BuiltinProvider:
                     ("op", f"operator {op} has no test_{campaign.op_files.get(op, op)}.py; known are {known}")
                 )
         return found
+
+    def shape_names(self, campaign: Campaign) -> frozenset[str] | None:
+        """Operators and benchmark classes. In files of the user's own any text may be an op_name, and a class of
+        another module the base of theirs."""
+        suite = {name for path in (SUITE / "base.py", *SUITE.glob("test_*.py")) for name in class_names(path)}
+        own = [path for folder in campaign.suite_dirs for path in Path(folder).glob("*.py")]
+        found = {name for path in own for name in class_names(path, outer=True) | strings_of(path)}
+        return frozenset({*self.known_ops(campaign), *campaign.ops, *suite, *filter(str.isidentifier, found)})
 
     def facts(self, campaign: Campaign, side: Side) -> dict[str, object]:
         digests = [source_digest(Path(folder)) for folder in (SUITE, *campaign.suite_dirs)]
