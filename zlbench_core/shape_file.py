@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import reprlib
 from collections.abc import Set
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +14,7 @@ from zlbench_core.errors import PreflightError
 from zlbench_core.providers import get_provider
 from zlbench_core.providers.nodes import strings_of
 from zlbench_core.results.text import printable, shortened
+from zlbench_core.spelling import did_you_mean
 
 MAX_BYTES = 1 << 20  # the largest known, of 97 operators, has 17 kB
 EXPECTED = "{shapes: [[16, 64], ...]} is expected"
@@ -102,8 +102,7 @@ def _is_anchor(table: dict[Any, Any], name: Any, names: Set[str]) -> bool:
 
 
 def _unknown(name: Any, names: Set[str]) -> str:
-    near = get_close_matches(str(name), sorted(names), n=1)
-    hint = f"did you mean {near[0]}?" if near else f"known are {', '.join(sorted(names))}"
+    hint = did_you_mean(str(name), names) or f"known are {', '.join(sorted(names))}"
     return f"{_told(name)} is neither an operator nor a benchmark class; {shortened(hint, 400)}"
 
 

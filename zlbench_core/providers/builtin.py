@@ -9,6 +9,7 @@ from zlbench_core.campaign import Campaign, Side
 from zlbench_core.providers.base import Invocation, suite_argv
 from zlbench_core.providers.git import source_digest
 from zlbench_core.providers.nodes import class_names, node_of, strings_of
+from zlbench_core.spelling import did_you_mean
 
 SUITE = Path(__file__).parent.parent / "suite"
 
@@ -37,13 +38,8 @@ class BuiltinProvider:
     def problems(self, campaign: Campaign, side: Side) -> list[tuple[str, str]]:
         missing = [folder for folder in campaign.suite_dirs if not Path(folder).is_dir()]
         found = [("suite_dir", f"suite_dirs names {folder}, which is not a folder") for folder in missing]
-        for op in campaign.ops:
-            if not self.invocation(campaign, side, op).test_file.is_file():
-                known = ", ".join(self.known_ops(campaign))
-                found.append(
-                    ("op", f"operator {op} has no test_{campaign.op_files.get(op, op)}.py; known are {known}")
-                )
-        return found
+        absent = [op for op in campaign.ops if not self.invocation(campaign, side, op).test_file.is_file()]
+        return [*found, *(("op", self._unknown(campaign, op)) for op in absent)]
 
     def shape_names(self, campaign: Campaign) -> frozenset[str] | None:
         """Operators and benchmark classes. In files of the user's own any text may be an op_name, and a class of
@@ -62,6 +58,11 @@ class BuiltinProvider:
         return sorted(
             {path.stem.removeprefix("test_") for folder in folders for path in folder.glob("test_*.py")}
         )
+
+    def _unknown(self, campaign: Campaign, op: str) -> str:
+        name, known = campaign.op_files.get(op, op), self.known_ops(campaign)
+        hint = " ".join(filter(None, [did_you_mean(name, known), f"known are {', '.join(known)}"]))
+        return f"operator {op} has no test_{name}.py; {hint}"
 
     def _folder(self, campaign: Campaign, op: str) -> Path:
         name = f"test_{campaign.op_files.get(op, op)}.py"
