@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from pathlib import Path
 
 from zlbench_core.campaign import Campaign, Side
@@ -46,7 +47,7 @@ class BuiltinProvider:
         another module the base of theirs."""
         suite = {name for path in (SUITE / "base.py", *SUITE.glob("test_*.py")) for name in class_names(path)}
         own = [path for folder in campaign.suite_dirs for path in Path(folder).glob("*.py")]
-        found = {name for path in own for name in class_names(path, outer=True) | strings_of(path)}
+        found = {name for path in own for name in _names_of(path)}
         return frozenset({*self.known_ops(campaign), *campaign.ops, *suite, *filter(str.isidentifier, found)})
 
     def facts(self, campaign: Campaign, side: Side) -> dict[str, object]:
@@ -67,3 +68,9 @@ class BuiltinProvider:
     def _folder(self, campaign: Campaign, op: str) -> Path:
         name = f"test_{campaign.op_files.get(op, op)}.py"
         return next((Path(own) for own in campaign.suite_dirs if (Path(own) / name).is_file()), SUITE)
+
+
+def _names_of(own: Path) -> set[str]:
+    """What a shape file may mean in a file of the user's; any word of one that does not parse: pytest says why."""
+    found = class_names(own, outer=True) | strings_of(own)
+    return found or set(re.findall(r"\w+", own.read_text(encoding="utf-8", errors="replace")))

@@ -87,6 +87,13 @@ def test_names_and_anchors_that_the_suite_takes_are_taken(campaign, shapes):
     check_shape_file(campaign(shapes))
 
 
+def test_a_file_of_operators_that_does_not_parse_is_pytests_to_tell(campaign, tmp_path):
+    (tmp_path / "own" / "test_saxpy.py").write_text(OWN.replace("def test_saxpy()", "def test_saxpy("))
+    check_shape_file(campaign("SaxpyBenchmark: {shapes: [[64]]}"))
+    with pytest.raises(PreflightError, match="did you mean saxpy"):
+        check_shape_file(campaign("saxpi: {shapes: [[64]]}"))
+
+
 def test_a_huge_value_made_of_aliases_is_told_briefly(campaign):
     doubled = "".join(f", &x{level} [*x{level - 1}, *x{level - 1}]" for level in range(1, 30))
     bomb = f"add: {{shapes: [&x0 [1, 1]{doubled}]}}"
