@@ -14,6 +14,7 @@ from zlbench_core.environment import side_environment
 from zlbench_core.errors import DeviceError, PinsError, PreflightError
 from zlbench_core.plugin_plan import plan_plugins
 from zlbench_core.providers import get_provider
+from zlbench_core.shape_file import check_shape_file
 
 SCHEMA_VERSION = 1
 PROBE = Path(__file__).with_name("probe.py")
@@ -23,7 +24,7 @@ OLDEST_PYTHON = (3, 10)  # of a side: what runs in a benchmark process is writte
 
 def check_files(campaign: Campaign, side: Side) -> None:
     """The checks that only look at files: quick enough for every Snakemake start. Raises PreflightError."""
-    for check in (check_provider, check_shape_file, check_replay_from, check_python):
+    for check in (check_provider, check_shapes, check_replay_from, check_python):
         check(campaign, side)
 
 
@@ -59,9 +60,8 @@ def check_provider(campaign: Campaign, side: Side) -> None:
         raise PreflightError(name, message)
 
 
-def check_shape_file(campaign: Campaign, side: Side) -> None:
-    if campaign.shape_file and not Path(campaign.shape_file).is_file():
-        raise PreflightError("shape_file", f"shape_file {campaign.shape_file} is not a file")
+def check_shapes(campaign: Campaign, side: Side) -> None:
+    check_shape_file(campaign)
 
 
 def check_replay_from(campaign: Campaign, side: Side) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from copy import deepcopy
-from difflib import get_close_matches
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -14,6 +13,7 @@ from jsonschema import Draft202012Validator, ValidationError
 from jsonschema.exceptions import best_match
 
 from zlbench_core.errors import ConfigError, ZlbenchError
+from zlbench_core.spelling import did_you_mean
 
 SCHEMA_DIR = Path(__file__).parent.parent / "workflow" / "schemas"
 
@@ -78,8 +78,7 @@ def _one_line(error: ValidationError, source: str) -> str:
 def _unknown_key(error: ValidationError, where: str, source: str) -> str:
     known = sorted(error.schema.get("properties", {}))
     unknown = sorted(set(error.instance) - set(known), key=str)[0]
-    near = get_close_matches(str(unknown), known, n=1)
-    hint = f"did you mean {near[0]}?" if near else f"allowed are {', '.join(known)}"
+    hint = did_you_mean(str(unknown), known) or f"allowed are {', '.join(known)}"
     return f"unknown key {'.'.join(filter(None, (where, str(unknown))))} in {source}; {hint}"
 
 
@@ -88,10 +87,20 @@ def _allowed(error: ValidationError) -> str:
         return f"allowed are {', '.join(map(str, error.validator_value))}"
     if error.validator == "type":
         kinds = error.validator_value if isinstance(error.validator_value, list) else [error.validator_value]
-        return f"{' or '.join(kinds)} is expected"
+        # YAML reads 1 and true as a number and a truth value, and a user who wrote them meant text.
+        quoted = (
+            ': it must be quoted, as in "1"' if kinds == ["string"] and _is_scalar(error.instance) else ""
+        )
+        return f"{' or '.join(kinds)} is expected{quoted}"
+    if error.validator == "pattern" and "examples" in error.schema:
+        return f"allowed is for example {' or '.join(error.schema['examples'])}"
     if error.validator == "pattern":
         return f"it must match {error.validator_value}"
     return f"{error.validator} {error.validator_value} is expected"
+
+
+def _is_scalar(value: Any) -> bool:
+    return isinstance(value, bool | int | float)
 
 
 def _short(value: Any) -> str:

@@ -15,6 +15,7 @@ from zlbench_core.chain.mend import mend
 from zlbench_core.folder_lock import SNAKEMAKE_LOCKS, hold_folder
 from zlbench_core.preflight import check_files
 from zlbench_core.sealing import carry, seal_config
+from zlbench_core.shape_file import shape_notes
 
 # Calls of Snakemake that only look, or only write about what is there; they may stand beside a live run.
 _LOOKING = {
@@ -66,7 +67,7 @@ def load_workflow_campaign(config: dict[str, Any], workflow: Any) -> Campaign:
 
 
 def _begin(campaign: Campaign, argv: Sequence[str]) -> None:
-    lines = hints(campaign)
+    lines = hints(campaign) + shape_notes(campaign)
     if not only_looks(argv):
         lines += hold_folder()
         lines += [f"{left} is removed; a killed run left it" for left in remove_dead_folders()]

@@ -83,8 +83,9 @@ def _check_ended(folder: Path, identity: Mapping[str, Any]) -> None:
     status, code = identity.get("status"), identity.get("pytest_exit")
     if status != "complete" or code != 0:
         failure = identity.get("failure")
-        told = f" ({failure})" if failure else ""
-        raise _Discard(f"{folder.name} ended with status {status!r} and pytest exit {code!r}{told}")
+        ended = f"pytest exit {code!r}"
+        told = f" ({failure})" if failure and failure != ended else ""
+        raise _Discard(f"{folder.name} ended with status {status!r} and {ended}{told}")
 
 
 def _check_vouched(folder: Path, identity: Mapping[str, Any]) -> None:

@@ -62,6 +62,15 @@ def read_meta(
     return meta
 
 
+def discarded_cause(folder: Path | str) -> str | None:
+    """Why a record left no pins in `folder`, cause first; None where it does not say so. Raises PinsError."""
+    path = Path(folder) / META_NAME
+    meta = read_object(path, PinsError, what="pins", schema=SCHEMA_VERSION) if path.exists() else {}
+    if meta.get("status") != "discarded" or not meta.get("reason"):
+        return None
+    return f"{meta['reason']} ({path.parent.name}/{META_NAME}: discarded)"
+
+
 def backend_ok(meta: Mapping[str, Any] | None, backend: str) -> bool:
     """Whether pins with this meta may be used on `backend`. Pins that do not say where they are from are
     taken; a backend's aliases are the backend."""

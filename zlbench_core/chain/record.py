@@ -45,7 +45,7 @@ def publish_pins(
         )
         result, swept = merge_shards([serial], pins_dir, discarded=discarded), [serial]
     if not result.published:
-        reason = "; ".join([str(result.reason), *_causes(swept)])
+        reason = "; ".join([*_causes(swept), str(result.reason)])  # a table cuts what comes last
         print(f"PINS_DISCARDED op={op} {reason}", flush=True)
         fresh_folder(pins_dir)
         write_json(pins_dir / "meta.json", {"schema_version": 1, "status": "discarded", "reason": reason})

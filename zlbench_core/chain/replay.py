@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
-from zlbench_core.autotune.pins import validate_pins
+from zlbench_core.autotune.pins import discarded_cause, validate_pins
 from zlbench_core.campaign import Campaign
 from zlbench_core.devices import Lease, lease, named
 from zlbench_core.duet.pair import replay_pair
@@ -100,6 +100,9 @@ def _missing_pins(pins_dir: Path | None) -> str | None:
     if pins_dir is None:
         return None
     try:
+        cause = discarded_cause(pins_dir)
+        if cause is not None:
+            return f"no pins: {cause}"
         validate_pins(pins_dir.absolute())
     except PinsError as error:
         return f"no pins: {error}"

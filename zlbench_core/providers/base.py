@@ -32,6 +32,9 @@ class Provider(Protocol):
     def problems(self, campaign: Campaign, side: Side) -> list[tuple[str, str]]:
         """(check name, one line) for each thing that is missing on this machine."""
 
+    def shape_names(self, campaign: Campaign) -> frozenset[str] | None:
+        """The names that a shape file may hold, each with plain sizes; None: any name, and shapes of any form."""
+
     def facts(self, campaign: Campaign, side: Side) -> dict[str, object]:
         """What the provider's code is: commit and dirty flag, for the identity. Cheap: asked while parsing."""
 

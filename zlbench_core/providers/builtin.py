@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+import re
 from pathlib import Path
 
 from zlbench_core.campaign import Campaign, Side
 from zlbench_core.providers.base import Invocation, suite_argv
 from zlbench_core.providers.git import source_digest
-from zlbench_core.providers.nodes import node_of
+from zlbench_core.providers.nodes import class_names, node_of, strings_of
+from zlbench_core.spelling import did_you_mean
 
 SUITE = Path(__file__).parent.parent / "suite"
 
@@ -37,13 +39,16 @@ class BuiltinProvider:
     def problems(self, campaign: Campaign, side: Side) -> list[tuple[str, str]]:
         missing = [folder for folder in campaign.suite_dirs if not Path(folder).is_dir()]
         found = [("suite_dir", f"suite_dirs names {folder}, which is not a folder") for folder in missing]
-        for op in campaign.ops:
-            if not self.invocation(campaign, side, op).test_file.is_file():
-                known = ", ".join(self.known_ops(campaign))
-                found.append(
-                    ("op", f"operator {op} has no test_{campaign.op_files.get(op, op)}.py; known are {known}")
-                )
-        return found
+        absent = [op for op in campaign.ops if not self.invocation(campaign, side, op).test_file.is_file()]
+        return [*found, *(("op", self._unknown(campaign, op)) for op in absent)]
+
+    def shape_names(self, campaign: Campaign) -> frozenset[str] | None:
+        """Operators and benchmark classes. In files of the user's own any text may be an op_name, and a class of
+        another module the base of theirs."""
+        suite = {name for path in (SUITE / "base.py", *SUITE.glob("test_*.py")) for name in class_names(path)}
+        own = [path for folder in campaign.suite_dirs for path in Path(folder).glob("*.py")]
+        found = {name for path in own for name in _names_of(path)}
+        return frozenset({*self.known_ops(campaign), *campaign.ops, *suite, *filter(str.isidentifier, found)})
 
     def facts(self, campaign: Campaign, side: Side) -> dict[str, object]:
         digests = [source_digest(Path(folder)) for folder in (SUITE, *campaign.suite_dirs)]
@@ -55,6 +60,17 @@ class BuiltinProvider:
             {path.stem.removeprefix("test_") for folder in folders for path in folder.glob("test_*.py")}
         )
 
+    def _unknown(self, campaign: Campaign, op: str) -> str:
+        name, known = campaign.op_files.get(op, op), self.known_ops(campaign)
+        hint = " ".join(filter(None, [did_you_mean(name, known), f"known are {', '.join(known)}"]))
+        return f"operator {op} has no test_{name}.py; {hint}"
+
     def _folder(self, campaign: Campaign, op: str) -> Path:
         name = f"test_{campaign.op_files.get(op, op)}.py"
         return next((Path(own) for own in campaign.suite_dirs if (Path(own) / name).is_file()), SUITE)
+
+
+def _names_of(own: Path) -> set[str]:
+    """What a shape file may mean in a file of the user's; any word of one that does not parse: pytest says why."""
+    found = class_names(own, outer=True) | strings_of(own)
+    return found or set(re.findall(r"\w+", own.read_text(encoding="utf-8", errors="replace")))

@@ -137,6 +137,10 @@ class FlagGemsProvider:
             if not (invocation := self.invocation(campaign, side, op)).test_file.is_file()
         ]
 
+    def shape_names(self, campaign: Campaign) -> frozenset[str] | None:
+        # Its own file names operators by no rule, and a shape may hold nested shapes and flags.
+        return None
+
     def facts(self, campaign: Campaign, side: Side) -> dict[str, object]:
         if side.provider_dir is None or not Path(side.provider_dir).is_dir():
             return {"provider_commit": None, "provider_dirty": None}

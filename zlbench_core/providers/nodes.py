@@ -24,6 +24,26 @@ def node_of(test_file: Path, op: str, *, whole_file: bool) -> str:
     return test_file.name if whole_file else f"{test_file.name}::{function}"
 
 
+def class_names(file: Path, *, outer: bool = False) -> set[str]:
+    """The classes of a file; with `outer` also those that it may have from elsewhere, by name."""
+    nodes = list(ast.walk(_parsed(file)))
+    classes = [node for node in nodes if isinstance(node, ast.ClassDef)]
+    found = {node.name for node in classes}
+    if outer:
+        found |= {alias.name for node in nodes if isinstance(node, ast.ImportFrom) for alias in node.names}
+        found |= {base.attr for node in classes for base in node.bases if isinstance(base, ast.Attribute)}
+    return found
+
+
+def strings_of(file: Path, function: str | None = None) -> set[str]:
+    """The texts that stand in a file, or in its functions of one name."""
+    nodes: list[ast.AST] = [_parsed(file)]
+    if function is not None:
+        nodes = [node for node in ast.walk(nodes[0]) if getattr(node, "name", None) == function]
+    inner = (sub for node in nodes for sub in ast.walk(node))
+    return {sub.value for sub in inner if isinstance(sub, ast.Constant) and isinstance(sub.value, str)}
+
+
 def _parsed(test_file: Path) -> ast.Module:
     try:
         with _PARSING:

@@ -9,6 +9,8 @@ from zlbench_core.results.text import one_line
 
 CHAINED = "The above exception was the direct cause of the following exception"
 _POINTER = re.compile(r"[\^~]+")
+_SYNTAX_PLACE = re.compile(r'File "(?:.*/)?([^/"]+)", line (\d+)')  # how Python begins to tell a SyntaxError
+_ERROR = re.compile(r"[A-Za-z_]\w*: .")
 _PLACE = re.compile(r"\S+:\d+: \w+")  # how pytest closes one traceback
 
 
@@ -30,6 +32,9 @@ class ErrorBlock:
     @property
     def reason(self) -> str:
         """The error's type and message; where the first line only announces what follows, the cause as well."""
+        place = _SYNTAX_PLACE.fullmatch(self.first)
+        if place is not None and _ERROR.match(self.last):
+            return one_line(f"{self.last} ({place[1]}, line {place[2]})")
         cause = self.last or self.before
         return one_line(f"{self.first} {cause}") if announces(self.first) and cause else self.first
 

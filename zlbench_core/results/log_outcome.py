@@ -27,6 +27,7 @@ class OutcomeReader:
         self.block = ErrorBlock()
         self.line_before = ""  # not blank, in a traceback
         self.cause = ""
+        self.told_before = ""  # of a conftest.py, before the error that is being read
         self.error_line_number = -1
         self.usage_line_number = -1
 
@@ -83,15 +84,15 @@ class OutcomeReader:
         self.block.add(text)
         if self.failing_test in self.last_error or len(self.last_error) < MAX_LISTED:
             self.last_error[self.failing_test] = self.block.reason
-            if new:
-                self._name_conftest_error(self.block.reason)
+            self._name_conftest_error(self.block.reason, new)
         self.error_line_number = number
 
-    def _name_conftest_error(self, error: str) -> None:
+    def _name_conftest_error(self, error: str, new: bool) -> None:
         """Before any session the only traceback is that of a conftest.py that does not import."""
         known = self.report.failures
         if not self.report.sessions and known and known[-1].message.startswith(_CONFTEST):
-            known[-1] = replace(known[-1], message=f"{known[-1].message} {error}")
+            self.told_before = known[-1].message if new else self.told_before
+            known[-1] = replace(known[-1], message=f"{self.told_before} {error}")
 
     def _short_summary(self, line: str) -> bool:
         found = log_pytest.short_summary(line)

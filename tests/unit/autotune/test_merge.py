@@ -145,6 +145,19 @@ def test_a_shard_that_died_or_ran_elsewhere_discards_the_sweep(tmp_path, halves,
     assert told in refused(tmp_path, halves)
 
 
+@pytest.mark.parametrize(
+    ("failure", "told"),
+    [
+        ("pytest exit 2", "pytest exit 2"),
+        ("timeout: ended after 9 s", "pytest exit 2 (timeout: ended after 9 s)"),
+    ],
+)
+def test_how_a_shard_ended_is_told_once(tmp_path, halves, failure, told):
+    ending = {"status": "failed", "pytest_exit": 2, "failure": failure}
+    shard(halves[1], [entry(3)], [plan(1, 2, [2, 3])], **ending)
+    assert refused(tmp_path, halves) == f"shard-1 ended with status 'failed' and {told}"
+
+
 def test_a_shard_that_was_killed_mid_sweep_discards_it(tmp_path, halves):
     write_records(halves[1], Records("partial", "cuda", [entry(3)], [plan(1, 2, [2])]))
     assert refused(tmp_path, halves) == "shard-1 wrote only partial records"

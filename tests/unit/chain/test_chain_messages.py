@@ -8,6 +8,7 @@ import pytest
 
 from zlbench_core.chain.gate import compare_ir
 from zlbench_core.chain.record import publish_pins
+from zlbench_core.chain.replay import _missing_pins
 from zlbench_core.chain.show import show_campaign
 from zlbench_core.chain.summary import summarise
 from zlbench_core.cli import main
@@ -77,9 +78,13 @@ def test_a_record_that_failed_says_why_where_the_replays_have_no_pins(real_runs,
     real_runs.add("mm", "a", 1, 20.0, "code")
     fail(real_runs, "a")
     publish_pins(make_campaign(), "mm", [real_runs.folder("a")], None, real_runs.root / "pins")
-    reason = json.loads((real_runs.root / "pins" / "meta.json").read_text())["reason"]
-    assert "CompilationError: at 7:15: NameError('g is not defined')" in reason
-    assert reason.endswith("(results/cpu/mm/a/r1/run.log)")
+    told = _missing_pins(real_runs.root / "pins")
+    cause = (
+        "no pins: CompilationError: at 7:15: NameError('g is not defined') (results/cpu/mm/a/r1/run.log); "
+    )
+    assert told.startswith(cause)
+    assert "ended with status 'failed' and pytest exit 1" in told
+    assert told.endswith(" (pins/meta.json: discarded)")
 
 
 def test_runs_of_two_operators_have_that_as_their_only_reason(real_runs, capsys):

@@ -114,6 +114,31 @@ def test_a_value_of_the_wrong_type_names_what_is_expected():
     assert refusal(rounds="many") == "rounds is 'many' in config.yaml; integer is expected"
 
 
+@pytest.mark.parametrize("value", [1, True, 0.5])
+def test_a_variable_that_is_no_text_is_said_to_need_quotes(value):
+    assert refusal(sides={"a": {}, "b": {"env": {"DISABLE_LLVM_OPT": value}}}) == (
+        f'sides.b.env.DISABLE_LLVM_OPT is {value} in config.yaml; string is expected: it must be quoted, as in "1"'
+    )
+
+
+@pytest.mark.parametrize(
+    ("changes", "told"),
+    [
+        (
+            {"target": "cuda:9O"},
+            "target is 'cuda:9O' in config.yaml; allowed is for example cuda:90 or hip:gfx942",
+        ),
+        ({"ops": ["../mm"]}, "allowed is for example softmax or vector-add"),
+        ({"op_files": {"mm": "a/b"}}, "allowed is for example vector-add"),
+        ({"tuner_cache": "shared"}, "allowed is for example isolated or shared:/var/cache/zlbench"),
+    ],
+)
+def test_a_value_of_another_form_gets_an_example_and_no_pattern(changes, told):
+    message = refusal(**changes)
+    assert told in message
+    assert "^" not in message
+
+
 def test_an_op_file_for_an_op_that_is_not_asked_for_is_refused():
     assert "scale" in refusal(op_files={"scale": "mm"})
 

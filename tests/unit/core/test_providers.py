@@ -148,3 +148,15 @@ def test_plugins_can_be_left_out(monkeypatch):
     monkeypatch.setenv("ZL_EXTRA_PLUGINS", "one,two")
     names = plan_plugins("cuda", enable_autotune=False, enable_ir=False, enable_mm_cluster=False)
     assert names == ["zlbench_core.plugins.device_setup", "zlbench_core.plugins.timing", "one", "two"]
+
+
+def test_a_misspelt_operator_gets_the_nearest_one_and_all_of_them(tmp_path):
+    (tmp_path / "test_saxpy.py").touch()
+    given = {"ops": ["sotfmax", "qqqq", "mine"], "op_files": {"mine": "saxpi"}, "suite_dirs": [str(tmp_path)]}
+    campaign = load_campaign({**default_config(), **given})
+    lines = [line for _, line in get_provider("builtin").problems(campaign, campaign.sides[0])]
+    assert lines[0].startswith(
+        "operator sotfmax has no test_sotfmax.py; did you mean softmax? known are add, bmm, "
+    )
+    assert lines[1].startswith("operator qqqq has no test_qqqq.py; known are add, bmm, ")
+    assert lines[2].startswith("operator mine has no test_saxpi.py; did you mean saxpy? ")

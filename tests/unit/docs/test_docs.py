@@ -120,6 +120,7 @@ def test_the_provider_of_the_page_answers_what_the_runner_asks(tmp_path):
     (tmp_path / "benchmark").mkdir()
     (tmp_path / "benchmark" / "test_mm.py").touch()
     assert provider.problems(campaign, side) == []
+    assert provider.shape_names(campaign) is None
     assert provider.facts(campaign, side)["provider_commit"]
     assert provider.environment(campaign, side) == {"PYTHONPATH": f"{tmp_path}/src"}
 
@@ -152,3 +153,10 @@ def test_a_column_that_a_finished_campaign_leaves_empty_is_explained():
     page = (ROOT / "docs" / "tables.md").read_text().partition("## summary.csv")[2].partition("\n## ")[0]
     for name in empty:
         assert re.search(rf"^\| `{name}` \|.*empty", page, re.MULTILINE), name
+
+
+def test_the_page_names_every_operator_of_the_builtin_suite():
+    page = (ROOT / "docs" / "operators.md").read_text()
+    [sentence] = re.findall(r"The builtin suite has the operators ([^.]*)\.", page)
+    suite = [path.stem.removeprefix("test_") for path in (ROOT / "zlbench_core" / "suite").glob("test_*.py")]
+    assert re.findall(r"`(\w+)`", sentence) == sorted(suite)

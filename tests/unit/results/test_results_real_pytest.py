@@ -96,6 +96,19 @@ def test_a_file_that_does_not_import_failed_with_the_import_error(run_toy):
     assert (status.status, status.reason) == ("failed", message)
 
 
+@pytest.mark.parametrize("name", ["benchmark/test_toy.py", "helper.py", "conftest.py"])
+def test_a_syntax_error_is_told_by_its_name_file_and_line(run_toy, tmp_path, name):
+    broken = "import os\ndef test_toy(:\n    pass\n"
+    if name == "benchmark/test_toy.py":
+        _, status = run_toy(name, "-s", source=broken)
+    else:
+        (tmp_path / name).write_text(broken)
+        _, status = run_toy("benchmark/test_toy.py", "-s", source="import helper\n")
+    told = f"SyntaxError: invalid syntax ({name.rpartition('/')[2]}, line 2)"
+    assert status.status == "failed"
+    assert status.reason.endswith(told) if name == "conftest.py" else status.reason == told
+
+
 def test_a_test_that_is_not_there_failed_by_its_name(run_toy):
     _, status = run_toy("benchmark/test_toy.py::test_nothing", "-s")
     assert status.status == "failed"

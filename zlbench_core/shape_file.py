@@ -1,0 +1,122 @@
+"""A campaign's shape_file, read before anything runs: what the suite would fail on late, or pass over in silence."""
+
+from __future__ import annotations
+
+import reprlib
+from collections.abc import Set
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from zlbench_core.campaign import Campaign
+from zlbench_core.errors import PreflightError
+from zlbench_core.providers import get_provider
+from zlbench_core.providers.nodes import strings_of
+from zlbench_core.results.text import printable, shortened
+from zlbench_core.spelling import did_you_mean
+
+MAX_BYTES = 1 << 20  # the largest known, of 97 operators, has 17 kB
+EXPECTED = "{shapes: [[16, 64], ...]} is expected"
+
+
+def check_shape_file(campaign: Campaign) -> None:
+    """Raises PreflightError in one line that names the file, the key and what is allowed."""
+    if campaign.shape_file is None:
+        return
+    table = read_shapes(campaign.shape_file)
+    names = get_provider(campaign.provider).shape_names(campaign)
+    for name, entry in table.items():
+        problem = _entry_problem(entry, flat=names is not None)
+        if problem is not None:
+            raise _refused(campaign.shape_file, f"{_told(name)}: {problem}")
+    for name in [] if names is None else table:
+        if name not in names and not _is_anchor(table, name, names):
+            raise _refused(campaign.shape_file, _unknown(name, names))
+
+
+def shape_notes(campaign: Campaign) -> list[str]:
+    """The operators whose shapes a checked shape_file leaves as they are, in one line."""
+    if campaign.shape_file is None:
+        return []
+    table = read_shapes(campaign.shape_file)
+    unnamed = [op for op in campaign.ops if not _is_named(campaign, op, table)]
+    if not unnamed:
+        return []
+    keeps = "keeps its class's" if len(unnamed) == 1 else "keep their classes'"
+    return [f"shape_file {campaign.shape_file} does not name {', '.join(unnamed)}, which {keeps} shapes"]
+
+
+def read_shapes(path: str) -> dict[Any, Any]:
+    """The file's mapping, its entries not checked. Raises PreflightError."""
+    try:
+        with open(path, "rb") as stream:
+            content = stream.read(MAX_BYTES + 1)
+    except OSError as error:
+        told = "is not a file" if not Path(path).is_file() else f"cannot be read: {error.strerror}"
+        raise PreflightError("shape_file", f"shape_file {path} {told}") from None
+    if len(content) > MAX_BYTES:
+        raise _refused(path, f"larger than {MAX_BYTES >> 20} MiB; a YAML file of shapes is expected")
+    try:
+        table = yaml.safe_load(content)
+    except (yaml.YAMLError, ValueError, RecursionError) as error:
+        raise _refused(path, _yaml_problem(error)) from None
+    if not isinstance(table, dict) or not table:
+        raise _refused(path, f"{_told(table)}; a mapping of operators or benchmark classes is expected")
+    return table
+
+
+def _yaml_problem(error: Exception) -> str:
+    mark = getattr(error, "problem_mark", None)
+    where = "" if mark is None else f" in line {mark.line + 1}, column {mark.column + 1}"
+    why = getattr(error, "problem", None) or (str(error).splitlines() or [type(error).__name__])[0]
+    return f"invalid YAML{where}: {printable(str(why))}"
+
+
+def _entry_problem(entry: Any, *, flat: bool) -> str | None:
+    """What is wrong with an operator's entry; `flat` shapes hold positive integers alone."""
+    if not isinstance(entry, dict):
+        return f"{_told(entry)}; {EXPECTED}"
+    if "shapes" not in entry:
+        found = ", ".join(map(_told, list(entry)[:5])) or "nothing"
+        return f"no key shapes, found {found}; {EXPECTED}"
+    shapes = entry["shapes"]
+    if not isinstance(shapes, list) or not shapes:
+        return f"shapes is {_told(shapes)}; a list of shapes such as [[16, 64], [8, 512]] is expected"
+    kind = "a list of positive integers" if flat else "a list"
+    told = (f"shapes holds {_told(shape)}" for shape in shapes if not _is_shape(shape, flat))
+    return next((f"{one}; {kind} such as [16, 64] is expected for each shape" for one in told), None)
+
+
+def _is_shape(shape: Any, flat: bool) -> bool:
+    if not isinstance(shape, list) or not shape:
+        return False
+    return not flat or all(type(size) is int and size > 0 for size in shape)
+
+
+def _is_anchor(table: dict[Any, Any], name: Any, names: Set[str]) -> bool:
+    """Whether `name` only carries the YAML anchor of entries below it, whose names are known."""
+    order = list(table)
+    below = order[order.index(name) + 1 :]
+    return any(table[one]["shapes"] is table[name]["shapes"] for one in below if one in names)
+
+
+def _unknown(name: Any, names: Set[str]) -> str:
+    hint = did_you_mean(str(name), names) or f"known are {', '.join(sorted(names))}"
+    return f"{_told(name)} is neither an operator nor a benchmark class; {shortened(hint, 400)}"
+
+
+def _is_named(campaign: Campaign, op: str, table: dict[Any, Any]) -> bool:
+    """By its own name, or by the op_name that its test gives to the benchmark."""
+    invocation = get_provider(campaign.provider).invocation(campaign, campaign.sides[0], op)
+    return op in table or bool(strings_of(invocation.test_file, f"test_{op}") & table.keys())
+
+
+def _refused(path: str, problem: str) -> PreflightError:
+    return PreflightError("shape_file", f"shape_file {path}: {problem}")
+
+
+def _told(value: Any) -> str:
+    """Short whatever it is: aliases make a small file a huge value."""
+    text = value if isinstance(value, str) and value.isidentifier() else reprlib.repr(value)
+    return shortened(printable(text), 80)
