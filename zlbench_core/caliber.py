@@ -304,8 +304,7 @@ def _replay_complaints(flat: Mapping[str, Mapping[str, Any]]) -> list[str]:
 
 def _other_configs(flat: Mapping[str, Mapping[str, Any]]) -> list[str]:
     """Keys that two runs launched with different configs, whatever their pins say."""
-    told = [identity.get("replay.used") or () for identity in flat.values()]
-    if all(used == told[0] for used in told):
+    if _all_alike([identity.get("replay.used") for identity in flat.values()]):
         return []
     launched: dict[str, dict[str, str]] = {}
     for label, identity in flat.items():

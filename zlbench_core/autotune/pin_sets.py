@@ -6,12 +6,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from zlbench_core.autotune.pins import META_NAME, PINS_NAME, load_pins
+from zlbench_core.autotune.pins import DISCARDED, META_NAME, PINS_NAME, load_pins
 from zlbench_core.autotune.records import FILE_NAME, SCHEMA_VERSION, Entry, read_records
 from zlbench_core.errors import PinsError
 from zlbench_core.files import read_object
-
-DISCARDED = "discarded"
 
 
 @dataclass(frozen=True)

@@ -16,6 +16,7 @@ from zlbench_core.files import read_object, sha256_of, write_json
 
 PINS_NAME = "pins.json"
 META_NAME = "meta.json"
+DISCARDED = "discarded"  # the status of a record that left no pins
 
 
 @dataclass(frozen=True)
@@ -66,7 +67,7 @@ def discarded_cause(folder: Path | str) -> str | None:
     """Why a record left no pins in `folder`, cause first; None where it does not say so. Raises PinsError."""
     path = Path(folder) / META_NAME
     meta = read_object(path, PinsError, what="pins", schema=SCHEMA_VERSION) if path.exists() else {}
-    if meta.get("status") != "discarded" or not meta.get("reason"):
+    if meta.get("status") != DISCARDED or not meta.get("reason"):
         return None
     return f"{meta['reason']} ({path.parent.name}/{META_NAME}: discarded)"
 

@@ -7,7 +7,8 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from zlbench_core.autotune.configs import describe
-from zlbench_core.autotune.pin_sets import DISCARDED, PinSet
+from zlbench_core.autotune.pin_sets import PinSet
+from zlbench_core.autotune.pins import DISCARDED
 from zlbench_core.autotune.records import Entry
 from zlbench_core.plural import count
 

@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from zlbench_core.autotune.early_drop import limit_ms
@@ -42,7 +43,6 @@ class QuickTimer:
     fill_ms: float | None = None
     host_ms: float | None = None  # what one launch costs the host
     late: bool = False  # whether each attempt of the last measurement enclosed waiting
-    _queues: bool | None = None
 
     def measure(self, launch: Callable[[], None], best_ms: float) -> float:
         """The quickest of a few launches in milliseconds.
@@ -91,12 +91,10 @@ class QuickTimer:
             margin *= 3
         return quickest
 
-    @property
+    @cached_property
     def queues(self) -> bool:
         """Whether the device runs behind the host; asked once, a few times over, since a busy host may be late."""
-        if self._queues is None:
-            self._queues = any(self._is_behind() for _ in range(PROBES))
-        return self._queues
+        return any(self._is_behind() for _ in range(PROBES))
 
     def _is_behind(self) -> bool:
         event, _ = self._pair()

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from zlbench_core.autotune.merge import merge_shards
-from zlbench_core.autotune.pins import META_NAME, validate_pins
+from zlbench_core.autotune.pins import DISCARDED, META_NAME, validate_pins
 from zlbench_core.campaign import Campaign
 from zlbench_core.errors import IdentityError, PinsError, PreflightError
 from zlbench_core.files import sha256_of, write_json
@@ -86,7 +86,7 @@ def _is_broken(path: str, digest: str, written_ns: int) -> bool:
 
 def _mend_pins(campaign: Campaign, folder: Path) -> Iterator[str]:
     meta = folder / "pins" / META_NAME
-    if not campaign.records or not meta.exists() or _reads(meta).get("status") == "discarded":
+    if not campaign.records or not meta.exists() or _reads(meta).get("status") == DISCARDED:
         return
     try:
         validate_pins(meta.parent)

@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from zlbench_core.autotune.merge import merge_shards
+from zlbench_core.autotune.pins import DISCARDED
 from zlbench_core.campaign import Campaign
 from zlbench_core.chain.collect import load_run
 from zlbench_core.chain.status import status_of
@@ -48,7 +49,7 @@ def publish_pins(
         reason = "; ".join([*_causes(swept), str(result.reason)])  # a table cuts what comes last
         print(f"PINS_DISCARDED op={op} {reason}", flush=True)
         fresh_folder(pins_dir)
-        write_json(pins_dir / "meta.json", {"schema_version": 1, "status": "discarded", "reason": reason})
+        write_json(pins_dir / "meta.json", {"schema_version": 1, "status": DISCARDED, "reason": reason})
 
 
 def _causes(shard_dirs: list[Path]) -> list[str]:

@@ -11,6 +11,7 @@ from jinja2 import Environment, FunctionLoader, StrictUndefined
 from markupsafe import Markup
 
 from zlbench_core import __version__
+from zlbench_core.autotune.pins_show import NOTHING
 from zlbench_core.plural import count
 from zlbench_core.report.calibers import check_rows, differing_first, value_rows
 from zlbench_core.report.conditions import conditions_rows
@@ -46,6 +47,7 @@ def _environment() -> Environment:
     )
     environment.filters["brief"] = lambda text: shortened(text, _BRIEF)
     environment.filters["count_of"] = count
+    environment.globals["nothing_to_pin"] = NOTHING
     environment.globals["style"] = Markup(_file("report.css"))
     return environment
 

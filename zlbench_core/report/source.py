@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from zlbench_core.autotune.pin_sets import DISCARDED, load_pin_set
+from zlbench_core.autotune.pin_sets import load_pin_set
+from zlbench_core.autotune.pins import DISCARDED
 from zlbench_core.chain.receipt import Track, identity_files, read_receipt, stale_lines, untracked
 from zlbench_core.chain.show import read_verdicts
 from zlbench_core.errors import IdentityError, PinsError, ReadError

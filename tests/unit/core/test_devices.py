@@ -84,35 +84,35 @@ def test_who_waits_is_told_once_and_gets_the_device_when_it_is_free(holder, caps
     assert told[0].startswith(f"DEVICE_BUSY device 0 is held by pid {holder.pid} of ")
 
 
-def test_a_benchmark_whose_worker_was_killed_still_holds_the_device_and_is_named(holder):
+def kill_worker(holder) -> None:
     os.kill(holder.pid, signal.SIGKILL)
     holder.wait()
+
+
+def the_orphan_is_named_and_ended(holder) -> None:
     with pytest.raises(DeviceBusyError) as refused:
         take()
     assert f"left behind when it was killed (pid {holder.child})" in str(refused.value)
     os.kill(holder.child, signal.SIGKILL)
+
+
+def test_a_benchmark_whose_worker_was_killed_still_holds_the_device_and_is_named(holder):
+    kill_worker(holder)
+    the_orphan_is_named_and_ended(holder)
     take(patience=10)
 
 
 def test_the_orphan_of_another_user_is_named_as_the_lock_file_names_it(holder, monkeypatch):
     monkeypatch.setattr(devices, "_processes_with", lambda path: [])  # whose files one may not see
-    os.kill(holder.pid, signal.SIGKILL)
-    holder.wait()
-    with pytest.raises(DeviceBusyError) as refused:
-        take()
-    assert f"left behind when it was killed (pid {holder.child})" in str(refused.value)
-    os.kill(holder.child, signal.SIGKILL)
+    kill_worker(holder)
+    the_orphan_is_named_and_ended(holder)
 
 
 def test_a_pid_that_another_process_has_by_now_is_not_taken_for_the_holder(holder, locks):
-    os.kill(holder.pid, signal.SIGKILL)
-    holder.wait()
+    kill_worker(holder)
     [lock] = locks.iterdir()
     lock.write_text(lock.read_text().replace(str(holder.pid), str(os.getppid())))
-    with pytest.raises(DeviceBusyError) as refused:
-        take()
-    assert f"left behind when it was killed (pid {holder.child})" in str(refused.value)
-    os.kill(holder.child, signal.SIGKILL)
+    the_orphan_is_named_and_ended(holder)
 
 
 def test_locks_are_open_to_all_users_whatever_the_umask_of_the_first(locks):
