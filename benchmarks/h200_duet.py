@@ -74,7 +74,7 @@ class Bench:
         if self.flaggems is None:
             return config | {"dtypes": ["float32"]}
         gems = {"provider": "flaggems", "flaggems_dir": str(self.flaggems)}
-        return config | gems | {"dtypes": ["float16", "float32"]}
+        return config | gems | {"dtypes": ["float16", "float32", "bfloat16"]}
 
     def spin(
         self, loops: int, protocol: str, rounds: int, more: dict[str, str] | None = None

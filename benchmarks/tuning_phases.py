@@ -4,23 +4,32 @@ until its configs were compiled and quickly timed."""
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from typing import Any
 
 from zlbench_core.autotune import recorder
 from zlbench_core.autotune.compile_ahead import Ahead
+from zlbench_core.autotune.fork_pool import ForkExecutor
+from zlbench_core.autotune.prefetch import Prefetch
 
 ALL = 10_000
 
 
 def pytest_configure() -> None:
     recorder.RUNNERS_UP = recorder.NEAR_TIES = ALL
-    prepare = Ahead.prepare
+    tell(Ahead, "prepare", lambda result: f"ready, {len(result[0])} to be timed in full,")
+    tell(Prefetch, "start", lambda result: "begun for the coming types")
+    tell(ForkExecutor, "start", lambda result: "children forked")
 
-    def timed(ahead: Ahead, *args: Any) -> Any:
+
+def tell(cls: type, name: str, what: Callable[[Any], str]) -> None:
+    """Print how long each call of a method took."""
+    inner = getattr(cls, name)
+
+    def timed(*args: Any, **kwargs: Any) -> Any:
         started = time.perf_counter()
-        kept, dropped = prepare(ahead, *args)
-        spent = time.perf_counter() - started
-        print(f"TUNING_PHASE ready after {spent:.2f} s, {len(kept)} to be timed in full", flush=True)
-        return kept, dropped
+        result = inner(*args, **kwargs)
+        print(f"TUNING_PHASE {what(result)} after {time.perf_counter() - started:.2f} s", flush=True)
+        return result
 
-    Ahead.prepare = timed
+    setattr(cls, name, timed)

@@ -19,6 +19,7 @@ from typing import Any
 
 from zlbench_core.autotune.early_drop import contenders, survivors
 from zlbench_core.autotune.fork_pool import ForkExecutor
+from zlbench_core.autotune.keys import kernel_id
 from zlbench_core.autotune.near_ties import Timed, Timing
 from zlbench_core.autotune.prefetch import Prefetch, shared_mode
 from zlbench_core.autotune.quick_pass import COLD, QuickTimer, cache_policy, make_timer, quick_ms
@@ -69,6 +70,7 @@ class Ahead:
         self.settings = settings
         self.prefetch = Prefetch(settings.children, _forget_listener)
         self._timers: dict[bool, QuickTimer | None] = {}
+        self._before: dict[str, dict[Any, float]] = {}  # by kernel: the quick times of the key before
 
     def prepare(
         self, tuner: Any, args: tuple[Any, ...], kwargs: dict[str, Any], configs: list[Any]
@@ -95,7 +97,8 @@ class Ahead:
         timer = self._timer(tuner)
         quick: dict[Any, float] = {}
         too_long: set[Any] = set()
-        with compiled(tuner, args, kwargs, configs, self.settings, self.prefetch) as ready:
+        likely = best_first(configs, self._before.get(kernel_id(tuner), {}))
+        with compiled(tuner, args, kwargs, likely, self.settings, self.prefetch) as ready:
             if self.settings.prefetches:
                 self.prefetch.start(tuner, args, kwargs, largest_first(configs), partial(warm_up, tuner))
             for config in ready if timer is not None else ():
@@ -112,6 +115,7 @@ class Ahead:
             quick[config] = min(quick[config], again)
             if not timer.late:
                 too_long.discard(config)
+        self._before[kernel_id(tuner)] = quick
         return quick, too_long
 
     def _timer(self, tuner: Any) -> QuickTimer | None:
@@ -141,7 +145,8 @@ def compiled(
     settings: Settings,
     prefetch: Prefetch | None = None,
 ) -> Iterator[Iterator[Any]]:
-    """Iterate over `configs` in the order in which they are compiled; all are when the block ends.
+    """Iterate over `configs`: those that are compiled already in their own order, the others as they get ready; all
+    are compiled when the block ends.
 
     Without an asynchronous mode in the installed Triton, or with one worker, they come in their own order and
     compile where they are first launched.
@@ -160,12 +165,17 @@ def compiled(
                 futures.setdefault(future, []).append(config)
             if isinstance(executor, ForkExecutor):
                 executor.start()
-            yield _as_ready(futures, executor, prefetch)
+            yield _as_ready(futures, configs, executor, prefetch)
         finally:
             # The mode waits for all that was submitted, whatever ends this block.
             executor.shutdown()
             for _ in _settled(futures, executor, prefetch):
                 pass
+
+
+def best_first(configs: list[Any], before: Mapping[Any, float]) -> list[Any]:
+    """What was fast for another key of the kernel in front: against a good best, the hopeless show at once."""
+    return sorted(configs, key=lambda config: before.get(config, math.inf))
 
 
 def largest_first(configs: list[Any]) -> list[Any]:
@@ -192,9 +202,13 @@ def _future(warm: Callable[[], Any]) -> Future[Any] | None:
 
 
 def _as_ready(
-    futures: dict[Future[Any] | None, list[Any]], executor: Executor, prefetch: Prefetch | None
+    futures: dict[Future[Any] | None, list[Any]],
+    configs: list[Any],
+    executor: Executor,
+    prefetch: Prefetch | None,
 ) -> Iterator[Any]:
-    yield from futures.get(None, [])
+    at_once = set(futures.get(None, []))
+    yield from (config for config in configs if config in at_once)
     for future in _settled(futures, executor, prefetch):
         yield from futures.get(future, [])
 

@@ -22,6 +22,8 @@ LONGEST_FILL_MS = 40.0
 PROBES = 5
 ENOUGH_MS = 2.0
 AGREEMENT = 0.1
+FAR = 2.0  # times the limit: what one launch that enclosed no waiting puts beyond it is launched no more
+EVENT_LATENCY_MS = 0.1  # how much later than the host queued it an idle device may begin, generously
 WARM, COLD = "warm", "cold"
 
 
@@ -45,34 +47,45 @@ class QuickTimer:
     late: bool = False  # whether each attempt of the last measurement enclosed waiting
 
     def measure(self, launch: Callable[[], None], best_ms: float) -> float:
-        """The quickest of a few launches in milliseconds.
+        """The quickest of a few launches in milliseconds; `best_ms` is the best config's so far.
 
-        Two that agree are enough for a slow kernel, and for one that is far beyond `best_ms`, the best so far.
+        A short kernel gets them all at once. Two that agree are enough for a slow one. One is for a kernel that is far
+        beyond the best; the first, which may enclose waiting for the host, where the rest of it alone is that long.
         """
         self.late = True
-        first = self._first(launch)
+        first, at_least = self._first(launch)
+        far = FAR * limit_ms(best_ms)
+        if best_ms > ENOUGH_MS and at_least > far:
+            self.late = False
+            return at_least
+        if first * LAUNCHES < ENOUGH_MS:
+            return self._timed(launch, LAUNCHES)
         quick, late = self._attempt(launch, 1, FILL_MARGIN)
-        if quick > ENOUGH_MS and not late and abs(first - quick) < AGREEMENT * quick:
+        agrees = quick > ENOUGH_MS and abs(first - quick) < AGREEMENT * quick
+        if not late and (agrees or (self.queues and min(first, quick) > far)):
             return min(first, quick)
         if late:
             quick = min(quick, self._timed(launch, 1))
-        again = 1 if quick > 2 * limit_ms(best_ms) else _count(quick, LAUNCHES)
-        return min(quick, self._timed(launch, again))
+        return min(quick, self._timed(launch, 1 if quick > far else _count(quick, LAUNCHES)))
 
     def measure_again(self, launch: Callable[[], None], quick_ms: float) -> float:
         """The quickest of more launches in milliseconds, for one that took `quick_ms`, near the best."""
         self.late = True
         return self._timed(launch, _count(quick_ms, QUIET_LAUNCHES))
 
-    def _first(self, launch: Callable[[], None]) -> float:
+    def _first(self, launch: Callable[[], None]) -> tuple[float, float]:
+        """The first launch, and how much of it the device was surely busy: what the host needed may be waiting."""
         start, end = self._pair()
+        asked = self.clock()
         start.record()
         launch()
         end.record()
+        host_ms = (self.clock() - asked) * 1e3
         self.interface.synchronize()
         if self.host_ms is None:
             self.host_ms = self._host_ms(launch)
-        return start.elapsed_time(end)
+        first = start.elapsed_time(end)
+        return first, first - host_ms - EVENT_LATENCY_MS
 
     def _host_ms(self, launch: Callable[[], None]) -> float:
         started = self.clock()

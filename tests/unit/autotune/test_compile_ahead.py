@@ -181,6 +181,17 @@ def test_an_interruption_while_submitting_does_not_wait_for_ever(tmp_path):
         pass
 
 
+def test_what_was_fast_for_the_key_before_is_timed_first(record, quick_timer, tmp_path):
+    jit = AsyncJit(scale, tmp_path)
+    timer = quick_timer(jit)
+    record(ahead=Ahead(settings()))
+    tuner = make_tuner(TIMES, jit=jit)
+    launch(tuner, None, 64)
+    first = list(timer.asked)
+    launch(tuner, None, 128)
+    assert timer.asked[len(first) :] == sorted(TIMES, key=TIMES.get)
+
+
 def test_a_tuner_that_times_by_a_function_of_its_own_is_not_shortened(record, tmp_path):
     record(ahead=Ahead(settings()))
     tuner = make_tuner(TIMES, jit=AsyncJit(scale, tmp_path))

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import pytest
 
-from zlbench_core.autotune.quick_pass import QuickTimer
+from zlbench_core.autotune.quick_pass import LAUNCHES, QuickTimer
 
 US = 1e-3  # in milliseconds
 
@@ -92,6 +92,58 @@ def test_a_slow_kernel_far_beyond_the_best_is_launched_twice():
     quick = QuickTimer(device, device.clear, True, device.clock, host_ms=0.02)
     quick.measure(lambda: launched.append(device.launch()), best_ms=2.0)
     assert len(launched) == 2
+
+
+def counted(device: Device, launched: list) -> None:
+    device.launch()
+    launched.append(device.now)
+
+
+def test_one_launch_is_enough_for_what_alone_is_far_beyond_a_slow_best():
+    device, launched = Device(16.0, 20 * US), []
+    timer = QuickTimer(device, device.clear, True, device.clock, host_ms=0.02)
+    quick = timer.measure(lambda: counted(device, launched), best_ms=2.1)
+    assert (len(launched), timer.late) == (1, False)
+    assert 15 < quick <= 16
+
+
+@pytest.mark.parametrize("where", ["before the launch", "behind the launch"])
+def test_a_host_that_stops_around_the_first_launch_does_not_make_a_kernel_hopeless(where):
+    device, stops = Device(2.2, 20 * US), iter([15.0])
+
+    def launch():
+        device.now += next(stops, 0.0) if where == "before the launch" else 0.0
+        device.launch()
+        device.now += next(stops, 0.0)
+
+    timer = QuickTimer(device, device.clear, True, device.clock, host_ms=0.02)
+    assert timer.measure(launch, best_ms=2.1) == pytest.approx(2.2, rel=0.01)
+
+
+def test_a_short_kernel_is_launched_once_and_then_as_often_as_it_takes():
+    device, launched = Device(6 * US, 20 * US), []
+    timer = QuickTimer(device, device.clear, True, device.clock, host_ms=0.02)
+    timer.measure(lambda: counted(device, launched), best_ms=float("inf"))
+    assert len(launched) == 1 + LAUNCHES
+
+
+def test_one_launch_that_enclosed_no_waiting_is_enough_for_a_kernel_far_beyond_the_best():
+    device, launched = Device(1.0, 20 * US), []
+    timer = QuickTimer(device, device.clear, True, device.clock, host_ms=0.02)
+    assert timer.measure(lambda: counted(device, launched), best_ms=0.2) == pytest.approx(1.0, rel=0.01)
+    assert len(launched) == 2, "the first, which may enclose loading, and one behind a filled queue"
+
+
+def test_where_the_device_does_not_queue_no_single_launch_decides():
+    device, launched = Device(1.0, 20 * US), []
+
+    def launch():
+        counted(device, launched)
+        device.synchronize()
+
+    timer = QuickTimer(device, lambda: None, True, device.clock, host_ms=1.0)
+    timer.measure(launch, best_ms=0.2)
+    assert (timer.queues, len(launched)) == (False, 3)
 
 
 def test_loading_a_binary_does_not_drop_a_fast_kernel():
