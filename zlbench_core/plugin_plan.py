@@ -28,7 +28,7 @@ def plan_plugins(
     """
     device = get_backend(backend)
     names = ["duet"] if enable_duet else []
-    names += [*device.compat_plugins, "device_setup", "timing"]
+    names += [*device.compat_plugins, "device_setup", "seeds", "timing"]
     names += ["autotune_record"] if enable_autotune else []
     names += ["mm_cluster_fix"] if enable_mm_cluster and device.supports_mm_cluster_fix else []
     names += ["ir_archive"] if enable_ir else []

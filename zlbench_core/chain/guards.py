@@ -12,7 +12,7 @@ from zlbench_core.chain.status import status_of
 from zlbench_core.errors import ArchiveError, ReadError
 from zlbench_core.files import read_object, sha256_of
 from zlbench_core.ir.archive import Archive, read_archive
-from zlbench_core.ir.compare import DIFFERENT, IDENTICAL, compare_read
+from zlbench_core.ir.compare import DIFFERENT, IDENTICAL, GateResult, compare_read
 from zlbench_core.ir.gate import SCHEMA_VERSION as GATE_SCHEMA
 from zlbench_core.results.status import OK
 
@@ -77,7 +77,13 @@ def _difference(first: Archive | ArchiveError | None, run: Run) -> str | None:
         found = compare_read([first], [other])
     except ArchiveError as error:  # of a stage, which is read where other rules made its digest
         return str(error)
-    return None if found.verdict == IDENTICAL else str(found.reason or found.first_stage)
+    return None if found.verdict == IDENTICAL else found.reason or found.first_stage or _one_sided(found)
+
+
+def _one_sided(found: GateResult) -> str:
+    """Variants that one of the runs compiled and the other did not, by kernel."""
+    kernels = sorted({pair.variant.kernel for pair in found.pairs if pair.only_in})
+    return f"{', '.join(kernels)} compiled for other arguments: a variant that one of them has, the other has not"
 
 
 def _read_archive(run: Run) -> Archive | ArchiveError:

@@ -12,7 +12,7 @@ from zlbench_core.devices import Lease
 from zlbench_core.duet.coins import SIDES, Coins
 from zlbench_core.duet.conductor import Conductor
 from zlbench_core.duet.coordinator import Coordinator
-from zlbench_core.identity import load_identity, update_identity
+from zlbench_core.identity import identity_path, load_identity, update_identity
 from zlbench_core.runner import GRACE_SECONDS, RunRequest, run_benchmark
 
 
@@ -23,6 +23,9 @@ class SideThread(threading.Thread):
         super().__init__(name=f"duet side {request.side.name}")
         self.request, self._lease, self._on_end = request, lease, on_end
         self.error: BaseException | None = None
+        self.withdrawn = (
+            False  # the pair was interrupted: how the process then ends says nothing about its side
+        )
         self._end_process: Callable[[], None] | None = None
         self._launched = threading.Event()
 
@@ -32,6 +35,8 @@ class SideThread(threading.Thread):
         except BaseException as error:  # raised again in the job's own thread
             self.error = error
         finally:
+            if self.withdrawn:
+                self.forget()
             self._launched.set()
             self._on_end(self.request.side.name)
 
@@ -43,6 +48,10 @@ class SideThread(threading.Thread):
         if self._end_process is not None:
             self._end_process()
 
+    def forget(self) -> None:
+        """Take the identity away: a round without one is measured again."""
+        identity_path(self.request.out_dir).unlink(missing_ok=True)
+
     def _note_start(self, end: Callable[[], None]) -> None:
         self._end_process = end
         self._launched.set()
@@ -51,7 +60,8 @@ class SideThread(threading.Thread):
 def replay_pair(requests: Mapping[str, RunRequest], lease: Lease, settings: Duet) -> tuple[str, ...]:
     """Run one duet. Returns the sides in the order in which they were launched and loaded.
 
-    Where a side dies or hangs, both identities are failed and name it. Raises what the runner itself raises.
+    Where a side dies or hangs, both identities are failed and name it. Raises what the runner itself raises. An
+    interruption leaves no identity, since half a pair is no evidence.
     """
     one = requests[SIDES[0]]
     conductor = Conductor(settings, Coins(settings.seed, one.op, one.round or 0))
@@ -66,6 +76,9 @@ def replay_pair(requests: Mapping[str, RunRequest], lease: Lease, settings: Duet
                 threads[name].wait_for_start()
             coordinator.run()
             _let_end(threads, conductor)
+        except BaseException:
+            _withdraw(threads)
+            raise
         finally:
             _end_all(threads)
     for thread in threads.values():
@@ -93,6 +106,14 @@ def _end_all(threads: Mapping[str, SideThread]) -> None:
     for thread in threads.values():
         if thread.ident is not None:
             thread.join()
+
+
+def _withdraw(threads: Mapping[str, SideThread]) -> None:
+    for thread in threads.values():
+        thread.withdrawn = True
+    _end_all(threads)
+    for thread in threads.values():
+        thread.forget()
 
 
 def _fail_both(requests: Mapping[str, RunRequest], conductor: Conductor) -> None:

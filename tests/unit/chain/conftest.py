@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -51,14 +52,18 @@ class RealRuns:
     def write_identity(self, side: str, identity: dict, number: int = 1) -> None:
         write_json(self.folder(side, number) / "run_identity.json", identity)
 
-    def add(self, op: str, side: str, number: int, ms: float, code: str, **changes) -> None:
-        """A copy of the real run of that side as round `number` of `op`, `ms` milliseconds per call."""
+    def add(
+        self, op: str, side: str, number: int, ms: float, code: str, more: tuple[dict, ...] = (), **changes
+    ) -> None:
+        """A copy of the real run of that side as round `number` of `op`, `ms` milliseconds per call. `more`: what is
+        otherwise in each variant beyond the one."""
         folder = self.folder(side, number, op)
         shutil.copytree(REAL / "cpu" / "mm" / side / "r1", folder, dirs_exist_ok=True)
         self._retime(folder, ms)
         shutil.rmtree(folder / "ir")
         writer = ArchiveWriter(folder)
-        writer.add(FACTS, {"ttir": code.encode(), "ttgir": code.encode()}, ())
+        for facts in (FACTS, *(replace(FACTS, **other) for other in more)):
+            writer.add(facts, {"ttir": code.encode(), "ttgir": code.encode()}, ())
         writer.finish()
         identity = json.loads((folder / "run_identity.json").read_text())
         identity |= {

@@ -76,6 +76,17 @@ def test_other_code_in_a_later_round_is_refused(real_runs, make_campaign):
     assert operator["reasons"] == ["ir: a r2 ran other code than a r1 (ttir)"]
 
 
+def test_a_kernel_that_a_later_round_compiled_for_other_arguments_is_named(real_runs, make_campaign):
+    fill = {"kernel": "fill_kernel"}
+    divisible = {**fill, "attributes": {"0": [["tt.divisibility", 16]]}}
+    real_runs.add("mm", "a", 1, 20.0, "code", (fill,), declared=[])
+    real_runs.add("mm", "a", 2, 20.0, "code", (divisible,), declared=[])
+    summarise(make_campaign(**ONE_SIDE), real_runs.folders(), [], real_runs.root)
+    [operator] = json.loads((real_runs.root / "verdicts.json").read_text())["operators"]
+    told = "fill_kernel compiled for other arguments: a variant that one of them has, the other has not"
+    assert operator["reasons"] == [f"ir: a r2 ran other code than a r1 ({told})"]
+
+
 def test_a_released_mismatch_marks_the_median(one_sided, real_runs):
     [operator] = one_sided(released=True, timer="cuda_graph")["operators"]
     assert (operator["verdict"], operator["note"]) == ("UNDECIDED", "CALIBER MISMATCH RELEASED")

@@ -135,7 +135,7 @@ def test_a_dirty_tree_is_not_its_commit(tmp_path):
 def test_plugins_come_in_order_and_by_capability():
     assert plan_plugins("cuda", extra=[]) == [
         f"zlbench_core.plugins.{name}"
-        for name in ("device_setup", "timing", "autotune_record", "mm_cluster_fix", "ir_archive")
+        for name in ("device_setup", "seeds", "timing", "autotune_record", "mm_cluster_fix", "ir_archive")
     ]
     musa = plan_plugins("mthreads", extra=["own"])
     assert musa[0] == "zlbench_core.plugins.musa_benchmark_compat"
@@ -147,7 +147,11 @@ def test_plugins_come_in_order_and_by_capability():
 def test_plugins_can_be_left_out(monkeypatch):
     monkeypatch.setenv("ZL_EXTRA_PLUGINS", "one,two")
     names = plan_plugins("cuda", enable_autotune=False, enable_ir=False, enable_mm_cluster=False)
-    assert names == ["zlbench_core.plugins.device_setup", "zlbench_core.plugins.timing", "one", "two"]
+    assert names == [
+        *(f"zlbench_core.plugins.{name}" for name in ("device_setup", "seeds", "timing")),
+        "one",
+        "two",
+    ]
 
 
 def test_a_misspelt_operator_gets_the_nearest_one_and_all_of_them(tmp_path):

@@ -109,6 +109,13 @@ def test_a_side_that_is_killed_in_a_row_fails_both_and_both_name_it(replay: Any)
         assert identity["failure"] == "duet: side b died at row row k (crashed: signal 9)"
 
 
+def test_an_interruption_is_no_failure_of_a_side_and_leaves_no_identity(replay: Any, tmp_path: Path) -> None:
+    with pytest.raises(KeyboardInterrupt):
+        replay("os.kill(os.getppid(), 2); time.sleep(600)")
+    assert sorted(path.name for path in tmp_path.glob("[ab]/run_identity.json")) == []
+    assert {path.name for path in tmp_path.iterdir()} >= {"a", "b"}, "both sides had begun"
+
+
 def test_a_side_that_hangs_is_ended_with_its_children(replay: Any) -> None:
     launcher, identities = replay(HANGS, patience=2.0)
     reason = "duet: side b hangs: no word for 2 s at row row k"
