@@ -51,18 +51,45 @@ def read_object(
     Raises `error_type` in one line, which calls the file `what`, when it is missing, no JSON, no object, or of
     another schema.
     """
+    return parse_object(read_content(path, error_type, what=what), path, error_type, what=what, schema=schema)
+
+
+def read_content(path: Path | str, error_type: type[ZlbenchError], *, what: str = "file") -> bytes:
+    """The whole file. Raises `error_type` in one line where it is missing or cannot be read."""
     try:
-        value = json.loads(Path(path).read_text(encoding="utf-8"))
+        with open(path, "rb") as stream:
+            return stream.read()
     except FileNotFoundError:
         raise error_type(f"no {what}: {path} does not exist") from None
-    except (OSError, ValueError, RecursionError) as error:
-        raise error_type(f"{what} {path} cannot be read: {' '.join(str(error).split())}") from None
+    except (OSError, ValueError) as error:
+        raise _unreadable(path, error_type, what, error) from None
+
+
+def parse_object(
+    content: bytes,
+    path: Path | str,
+    error_type: type[ZlbenchError],
+    *,
+    what: str = "file",
+    schema: int | None = None,
+) -> dict[str, Any]:
+    """The JSON object that `content`, read from `path`, holds; else as read_object."""
+    try:
+        value = json.loads(content.decode())
+    except (ValueError, RecursionError) as error:
+        raise _unreadable(path, error_type, what, error) from None
     if not isinstance(value, dict):
         raise error_type(f"{what} {path} holds {type(value).__name__}; a JSON object is expected")
     if schema is not None and value.get("schema_version") != schema:
         found = value.get("schema_version")
         raise error_type(f"{what} {path} has schema_version {found!r}; {schema} is expected")
     return value
+
+
+def _unreadable(
+    path: Path | str, error_type: type[ZlbenchError], what: str, error: Exception
+) -> ZlbenchError:
+    return error_type(f"{what} {path} cannot be read: {' '.join(str(error).split())}")
 
 
 def sha256_of(path: Path | str) -> str:

@@ -26,6 +26,7 @@ from zlbench_core.chain.lines import ab_lines, status_lines, summary_lines
 from zlbench_core.chain.store import Gates, family_of, store_campaign, store_operator
 from zlbench_core.files import sha256_of
 from zlbench_core.plans import round_digest
+from zlbench_core.quick_schemas import compiled
 from zlbench_core.results.store import samples_table
 from zlbench_core.results.tables import AB_FIELDS, SUMMARY_FIELDS, table_text
 from zlbench_core.verdicts import OperatorVerdict
@@ -61,6 +62,7 @@ def operator_parts(
         return
     # Read and imported here, what every process needs is inherited; what is inherited is never garbage.
     round_digest(campaign, campaign.ops[0])
+    compiled("ir_gate")
     import_module("scipy.special")
     with suppress(ModuleNotFoundError):  # no dependency of ours: pyarrow asks for it where it is installed
         import_module("pandas")
