@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
 from typing import Any
@@ -10,6 +10,7 @@ from typing import Any
 from zlbench_core.caliber_fields import MAY_DIFFER, OWN_RULES
 
 _FALLBACKS = "replay.fallbacks."
+_PLAIN = {str, int, float, bool, list, type(None)}
 _NOTHING = repr(None)  # what was not recorded is compared as null
 
 
@@ -21,7 +22,9 @@ class Recorded:
 
     @cached_property
     def flat(self) -> dict[str, Any]:
-        return dict(_flatten(self.identity))
+        flat: dict[str, Any] = {}
+        _flatten(self.identity, flat, "")
+        return flat
 
     @cached_property
     def compared(self) -> dict[str, str]:
@@ -55,13 +58,13 @@ def differing_fields(runs: Sequence[Recorded]) -> set[str]:
     }
 
 
-def _flatten(identity: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
+def _flatten(identity: Mapping[str, Any], flat: dict[str, Any], prefix: str) -> None:
     for name, value in identity.items():
         # The type is asked first: thousands of runs have millions of fields.
-        if type(value) is dict or isinstance(value, Mapping):
-            yield from _flatten(value, f"{prefix}{name}.")
+        if type(value) is dict or (type(value) not in _PLAIN and isinstance(value, Mapping)):
+            _flatten(value, flat, f"{prefix}{name}.")
         else:
-            yield f"{prefix}{name}", value
+            flat[f"{prefix}{name}"] = value
 
 
 @cache

@@ -21,6 +21,7 @@ from zlbench_core.verdicts.superblock import ORDERS, superblock_log_ratio
 Calls = Mapping[str, RunCalls]  # by the run's label
 
 LATENCY, BASELINE, OTHER = "latency", "baseline", "other"
+_ENCODE = json.JSONEncoder(sort_keys=True).encode
 
 
 def with_calls(case: OperatorCase, runs: Sequence[Run]) -> tuple[OperatorCase, dict[str, RunCalls]]:
@@ -41,8 +42,9 @@ def stored_rows(case: OperatorCase, calls: Calls) -> tuple[StoredRow, ...]:
     for (name, dtype, mode, size, occurrence), paired in sorted(
         case.pairs.items(), key=lambda item: str(item[0])
     ):
-        by_round = {pair.round: _round(pair, calls) for pair in paired}
-        batch = min((_batch(pair, calls) for pair in paired), default=1)
+        timed = [(pair, *_sides(pair, calls)) for pair in paired]
+        by_round = {pair.round: _round(pair, a, b) for pair, a, b in timed}
+        batch = min((1 if call is None else call.batch for _, *sides in timed for call in sides), default=1)
         rounds = tuple(by_round.get(number, RowRound()) for number in range(1, case.rounds + 1))
         # One test may hold several operators, whose rows would else be one and the same.
         said = f"{name} {mode or ''}".strip() if several else mode or ""
@@ -59,30 +61,27 @@ def sample_lines(run: Run, calls: RunCalls) -> Iterator[dict[str, Any]]:
         for role, call in ((BASELINE, found.base), (LATENCY, found.measured))
         if call is not None
     }
+    run_head = _run_head(run)
     for call in calls.calls:
         role, row = roles.get(call.seq, (OTHER, None))
-        head = {**_run_head(run), **_row_head(row), "role": role, **_call_head(call)}
+        head = {**run_head, **_row_head(row), "role": role, **_call_head(call)}
         blocks = [block_samples(call, block) for block in call.blocks]
         # Samples that lie in blocks are stored once: with their block.
-        tiled = call.samples_ms == tuple(value for block in blocks for value in block or ())
-        own = None if blocks and tiled else list(call.samples_ms)
+        tiled = blocks and call.samples_ms == tuple(value for block in blocks for value in block or ())
+        own = None if tiled else list(call.samples_ms)
         yield {**head, "samples_ms": own, "extra": _extra(call.extra)}
         yield from (_block_line(head, call, number) for number in range(len(blocks)))
 
 
-def _round(pair: PairedRound, calls: Calls) -> RowRound:
+def _round(pair: PairedRound, a: TimedCall | None, b: TimedCall | None) -> RowRound:
     log_ratio = math.log(pair.b.latency / pair.a.latency)
-    return RowRound(log_ratio, _span(*_sides(pair, calls)), pair.a.latency, pair.b.latency)
+    return RowRound(log_ratio, _span(a, b), pair.a.latency, pair.b.latency)
 
 
 def _sides(pair: PairedRound, calls: Calls) -> tuple[TimedCall | None, TimedCall | None]:
     known = [(pair.a_run, pair.a), (pair.b_run, pair.b)]
     a, b = (calls[run.label].of(row.key) if run.label in calls else None for run, row in known)
     return a, b
-
-
-def _batch(pair: PairedRound, calls: Calls) -> int:
-    return min(1 if call is None else call.batch for call in _sides(pair, calls))
 
 
 def _span(a: TimedCall | None, b: TimedCall | None) -> float | None:
@@ -125,13 +124,25 @@ def _run_head(run: Run) -> dict[str, Any]:
 def _row_head(row: Row | None) -> dict[str, Any]:
     if row is None:
         return {}
-    names = ("dtype", "mode", "size", "occurrence")
-    return {"fg_op_name": row.op, **{name: getattr(row, name) for name in names}}
+    return {
+        "fg_op_name": row.op,
+        "dtype": row.dtype,
+        "mode": row.mode,
+        "size": row.size,
+        "occurrence": row.occurrence,
+    }
 
 
 def _call_head(call: TimedCall) -> dict[str, Any]:
-    names = ("node", "seq", "timer", "batch", "flush_l2", "value_ms", "fallback")
-    return {name: getattr(call, name) for name in names}
+    return {
+        "node": call.node,
+        "seq": call.seq,
+        "timer": call.timer,
+        "batch": call.batch,
+        "flush_l2": call.flush_l2,
+        "value_ms": call.value_ms,
+        "fallback": call.fallback,
+    }
 
 
 def block_samples(call: TimedCall, block: Mapping[str, Any]) -> tuple[float, ...] | None:
@@ -160,4 +171,4 @@ def _is_int(value: Any) -> bool:
 
 
 def _extra(rest: Mapping[str, Any]) -> str | None:
-    return json.dumps(rest, sort_keys=True) if rest else None
+    return _ENCODE(rest) if rest else None

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from zlbench_core.results.rows import FAILED, SUCCESS, BlockKey, Row, positive
 from zlbench_core.results.sizes import UNKNOWN_SIZE, size_from_log
@@ -67,8 +68,7 @@ class Header:
     foreign: tuple[str, ...]  # labels that redefine what a column means
 
 
-@dataclass(frozen=True)
-class ParsedRow:
+class ParsedRow(NamedTuple):
     row: Row
     size_known: bool
 

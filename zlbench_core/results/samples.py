@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from zlbench_core.errors import ReadError
 from zlbench_core.results.rows import Row, RowKey, positive
@@ -16,7 +16,9 @@ FILE_NAME = "samples.jsonl"
 MAX_SAMPLES_BYTES = 512 << 20
 MAX_LINE_BYTES = 16 << 20
 LOOK_AHEAD = 64  # calls without a row between two rows: the shapes that failed
-_KNOWN = ("seq", "node", "timer", "samples_ms", "value_ms", "fallback", "batch", "flush_l2", "blocks")
+_KNOWN = frozenset(
+    ("seq", "node", "timer", "samples_ms", "value_ms", "fallback", "batch", "flush_l2", "blocks")
+)
 _PRINTED_HALF_MS = 0.5e-6  # the log prints latencies with six decimals
 
 
@@ -40,8 +42,7 @@ class TimedCall:
     extra: Mapping[str, Any] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
-class RowCalls:
+class RowCalls(NamedTuple):
     """The timed calls behind a row; None where it cannot be told which call it was."""
 
     base: TimedCall | None
