@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from zlbench_core.errors import ArchiveError
-from zlbench_core.files import parse_object, read_content
+from zlbench_core.files import parse_object, read_content, read_whole
 from zlbench_core.ir import normalise
 from zlbench_core.ir.fingerprint import LAUNCH_OPTIONS, normalised_digest, raw_digest
 
@@ -66,8 +66,7 @@ class Variant:
     def read_stage(self, stage: str) -> bytes:
         """The stage as the compiler left it. Raises ArchiveError when it was changed since, or is gone."""
         try:
-            with open(os.path.join(self.path, stage), "rb") as stream:  # a Path for each of many costs more
-                data = stream.read()
+            data = read_whole(os.path.join(self.path, stage))  # a Path for each of many costs more
         except OSError as error:
             raise ArchiveError(f"unreadable stage {self.path / stage}: {error.strerror}") from None
         if raw_digest(data) != self.raw_digests[stage]:

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
-from typing import Any
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
 
 SUCCESS = "SUCCESS"
 FAILED = "FAILED"
@@ -18,9 +18,11 @@ BlockKey = tuple[str, str, str | None]  # op, dtype, mode
 RowKey = tuple[str, str, str | None, str, int]  # op, dtype, mode, size, occurrence
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
-    """One measured shape. `size` is canonical text (sizes.py); `occurrence` counts equal sizes from 0."""
+class Row(NamedTuple):
+    """One measured shape. `size` is canonical text (sizes.py); `occurrence` counts equal sizes from 0.
+
+    Hundreds of thousands are made: a frozen dataclass takes four times as long.
+    """
 
     op: str
     dtype: str
@@ -126,6 +128,6 @@ def number_occurrences(rows: Iterable[Row]) -> list[Row]:
     for row in rows:
         key = (row.op, row.dtype, row.mode, row.size)
         count = seen.get(key, 0)
-        numbered.append(row if row.occurrence == count else replace(row, occurrence=count))
+        numbered.append(row if row.occurrence == count else row._replace(occurrence=count))
         seen[key] = count + 1
     return numbered

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from zlbench_core.errors import ReadError
@@ -22,8 +22,7 @@ _KNOWN = frozenset(
 _PRINTED_HALF_MS = 0.5e-6  # the log prints latencies with six decimals
 
 
-@dataclass(frozen=True, slots=True)
-class TimedCall:
+class TimedCall(NamedTuple):
     """One line of samples.jsonl: times in ms; `fallback` says why another timer than asked for was used.
 
     `batch`: launches between two clock readings. `blocks`: those of a duet, as they stand there. `extra`: whatever
@@ -39,7 +38,7 @@ class TimedCall:
     batch: int = 1
     flush_l2: bool | None = None
     blocks: tuple[Mapping[str, Any], ...] = ()
-    extra: Mapping[str, Any] = field(default_factory=dict)
+    extra: Mapping[str, Any] = MappingProxyType({})
 
 
 class RowCalls(NamedTuple):
