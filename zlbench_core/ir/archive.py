@@ -100,7 +100,7 @@ class Archive:
 def index_path(run_dir: Path | str) -> Path:
     """The index of an archive that is given as itself or as the run folder that holds it."""
     path = Path(run_dir)
-    return path / INDEX if (path / INDEX).exists() else path / FOLDER / INDEX
+    return path / INDEX if os.path.exists(os.path.join(path, INDEX)) else path / FOLDER / INDEX
 
 
 def in_order(lists: Iterable[Sequence[str]]) -> list[str]:
@@ -136,17 +136,18 @@ def read_variant(path: Path | str) -> Variant:
 
 def _variants(root: Path, index: Mapping[str, Any]) -> Iterator[Variant]:
     for entry in index["variants"]:
-        path = root / entry["path"] / VARIANT
+        folder = root / entry["path"]
+        path = os.path.join(folder, VARIANT)
         document, digest = _load(path)
         if digest != index["digests"].get(f"{entry['path']}/{VARIANT}"):
             raise ArchiveError(f"variant {path} was changed after it was archived")
-        variant = Variant(path.parent, document)
+        variant = Variant(folder, document)
         for stage in variant.stages:
             variant.read_stage(stage)
         yield variant
 
 
-def _load(path: Path) -> tuple[dict[str, Any], str]:
+def _load(path: Path | str) -> tuple[dict[str, Any], str]:
     """A document, and the sha256 of the content that it was read from."""
     content = read_content(path, ArchiveError, what="IR archive")
     document = parse_object(content, path, ArchiveError, what="IR archive", schema=SCHEMA_VERSION)
