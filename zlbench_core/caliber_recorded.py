@@ -44,9 +44,8 @@ class Recorded:
     @cached_property
     def used(self) -> bytes:
         """The configs that were launched, equal where their reprs are: marshal needs a fifth of the time for them."""
-        return marshal.dumps(
-            self.flat.get("replay.used"), 0
-        )  # later versions tell apart how a text is stored
+        # Version 0 writes a text the same way wherever it is stored.
+        return marshal.dumps(self.flat.get("replay.used"), 0)
 
 
 def differing_fields(runs: Sequence[Recorded]) -> set[str]:

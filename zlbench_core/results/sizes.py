@@ -46,9 +46,7 @@ def canonical_size(value: Any) -> str:
     """The size text of a shape detail that was read from JSON. None is `N/A`."""
     if value is None:
         return UNKNOWN_SIZE
-    told = repr(
-        value
-    )  # which tells apart whatever JSON does, and is what the values of a campaign are known again by
+    told = repr(value)  # by which the values of a campaign are known again: equal reprs, equal JSON
     if told in _known_sizes:
         return _known_sizes[told]
     size = _bounded(_ENCODE(value))
