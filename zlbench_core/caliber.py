@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from functools import cache
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from zlbench_core.backends.variables import LOCATIONS, PREFIXES
-from zlbench_core.caliber_fields import CALIBER_FIELDS, MAY_DIFFER, OWN_RULES, REQUIRED
+from zlbench_core.caliber_fields import CALIBER_FIELDS, REQUIRED
 from zlbench_core.caliber_modes import MODES, modes_first
+from zlbench_core.caliber_recorded import Recorded, differing_fields
 from zlbench_core.errors import CaliberMismatch, IdentityError
 from zlbench_core.identity import load_identity
 
@@ -26,7 +26,8 @@ __all__ = [
     "undeclared_differences",
 ]
 
-Runs = Sequence[tuple[str, Path | str | Mapping[str, Any]]]  # by label: a run folder, or its identity
+Run = Path | str | Mapping[str, Any] | Recorded  # a run folder, or its identity
+Runs = Sequence[tuple[str, Run]]  # by label
 
 _PYTHON_AXIS = ("environment.",)
 _PYTHON_AXIS_EXCEPT = ("environment.variables.", "environment.precision.", "environment.cpu")
@@ -104,16 +105,16 @@ def undeclared_differences(runs: Runs, declared_axis: Sequence[str]) -> list[str
     `declared_axis` has entries "env:NAME", "python" and "provider_dir" (Campaign.declared_axis).
     Raises IdentityError when a run has no identity: caliber_complaints is asked first.
     """
-    identities = {label: _identity(path) for label, path in runs}
-    flat = {label: dict(_flatten(identity)) for label, identity in identities.items()}
-    names = sorted({name for identity in flat.values() for name in identity})
+    known = {label: _recorded(run) for label, run in runs}
+    identities = {label: one.identity for label, one in known.items()}
+    flat = {label: one.flat for label, one in known.items()}
     complaints = []
-    for name in names:
-        values = {label: identity.get(name) for label, identity in flat.items()}
-        if not (_is_volatile(name) or _all_alike(list(values.values())) or is_declared(name, declared_axis)):
+    for name in sorted(differing_fields(list(known.values()))):
+        if not is_declared(name, declared_axis):
+            values = {label: identity.get(name) for label, identity in flat.items()}
             complaints += _differs(name, values, _unset(name, identities))
     complaints += _other_devices(flat) + _replay_gaps(identities)
-    return complaints + _replay_complaints(flat)
+    return complaints + _replay_complaints(known)
 
 
 def equal_sides(runs: Runs, declared_axis: Sequence[str]) -> list[str]:
@@ -121,10 +122,13 @@ def equal_sides(runs: Runs, declared_axis: Sequence[str]) -> list[str]:
 
     Raises IdentityError when a run has no identity: caliber_complaints is asked first.
     """
+    flat = [(label, _recorded(run).flat) for label, run in runs]
+    names = {name for _, identity in flat for name in identity}
+    declared = sorted(name for name in names if is_declared(name, declared_axis))
     sides: dict[str, set[str]] = {}
-    for label, path in runs:
-        flat = {name: value for name, value in _flatten(_identity(path)) if is_declared(name, declared_axis)}
-        sides.setdefault(label.split()[0], set()).add(repr(sorted(flat.items())))
+    for label, identity in flat:
+        told = repr([(name, identity[name]) for name in declared if name in identity])
+        sides.setdefault(label.split()[0], set()).add(told)
     if len(sides) < 2 or not declared_axis or len(set().union(*sides.values())) > 1:
         return []
     return [f"declared: the sides were to differ in {', '.join(declared_axis)}, and ran alike in all of it"]
@@ -185,10 +189,17 @@ def compared_values(identity: Mapping[str, Any]) -> dict[str, Any]:
     judged = {
         name: _lookup(identity, name) for name in (*CALIBER_FIELDS, "autotune_mode", "replay.pins_digest")
     }
-    return judged | {name: value for name, value in _flatten(identity) if not _is_volatile(name)}
+    one = Recorded(identity)
+    return judged | {name: one.flat[name] for name in one.compared}
 
 
-def _identity(run: Path | str | Mapping[str, Any]) -> Mapping[str, Any]:
+def _recorded(run: Run) -> Recorded:
+    return run if isinstance(run, Recorded) else Recorded(_identity(run))
+
+
+def _identity(run: Run) -> Mapping[str, Any]:
+    if isinstance(run, Recorded):
+        return run.identity
     return run if isinstance(run, Mapping) else load_identity(run)
 
 
@@ -292,40 +303,25 @@ def _replay_gaps(identities: Mapping[str, Mapping[str, Any]]) -> list[str]:
     return complaints
 
 
-def _replay_complaints(flat: Mapping[str, Mapping[str, Any]]) -> list[str]:
-    complaints = []
-    for label, identity in flat.items():
-        for name, value in identity.items():
-            if name.startswith("replay.fallbacks.") and value:
-                reason = name.removeprefix("replay.fallbacks.")
-                complaints.append(f"replay: {label} fell back from its pins {value} times (reason={reason})")
-    return complaints + _other_configs(flat)
+def _replay_complaints(known: Mapping[str, Recorded]) -> list[str]:
+    fell_back = [
+        f"replay: {label} fell back from its pins {value} times (reason={reason})"
+        for label, one in known.items()
+        for reason, value in one.fallbacks.items()
+    ]
+    return fell_back + _other_configs(known)
 
 
-def _other_configs(flat: Mapping[str, Mapping[str, Any]]) -> list[str]:
+def _other_configs(known: Mapping[str, Recorded]) -> list[str]:
     """Keys that two runs launched with different configs, whatever their pins say."""
-    if _all_alike([identity.get("replay.used") for identity in flat.values()]):
+    if len({one.used for one in known.values()}) <= 1:
         return []
     launched: dict[str, dict[str, str]] = {}
-    for label, identity in flat.items():
-        for use in identity.get("replay.used") or ():
+    for label, one in known.items():
+        for use in one.flat.get("replay.used") or ():
             key = f"{use.get('kernel')} {use.get('key')}"
             launched.setdefault(key, {})[label] = repr(use.get("config"))
     return [line for key, configs in launched.items() for line in _differs(f"replay.used: {key}", configs)]
-
-
-def _flatten(identity: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
-    for name, value in identity.items():
-        # The type is asked first: thousands of runs have millions of fields.
-        if type(value) is dict or isinstance(value, Mapping):
-            yield from _flatten(value, f"{prefix}{name}.")
-        else:
-            yield f"{prefix}{name}", value
-
-
-@cache
-def _is_volatile(name: str) -> bool:
-    return any(name == known or name.startswith(f"{known}.") for known in (*MAY_DIFFER, *OWN_RULES))
 
 
 def is_declared(name: str, axis: Sequence[str]) -> bool:

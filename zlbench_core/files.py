@@ -13,6 +13,8 @@ from typing import IO, Any
 
 from zlbench_core.errors import ZlbenchError
 
+_PIECE_BYTES = 1 << 16
+
 
 @contextmanager
 def atomic_open(path: Path | str, mode: str = "w") -> Iterator[IO[Any]]:
@@ -51,12 +53,50 @@ def read_object(
     Raises `error_type` in one line, which calls the file `what`, when it is missing, no JSON, no object, or of
     another schema.
     """
+    return parse_object(read_content(path, error_type, what=what), path, error_type, what=what, schema=schema)
+
+
+def read_content(path: Path | str, error_type: type[ZlbenchError], *, what: str = "file") -> bytes:
+    """The whole file. Raises `error_type` in one line where it is missing or cannot be read."""
     try:
-        value = json.loads(Path(path).read_text(encoding="utf-8"))
+        return read_whole(path)
     except FileNotFoundError:
         raise error_type(f"no {what}: {path} does not exist") from None
-    except (OSError, ValueError, RecursionError) as error:
-        raise error_type(f"{what} {path} cannot be read: {' '.join(str(error).split())}") from None
+    except (OSError, ValueError) as error:
+        raise _unreadable(path, error_type, what, error) from None
+
+
+def read_whole(path: Path | str) -> bytes:
+    """As Path.read_bytes, in half the time: a summary reads tens of thousands of small files. Raises OSError."""
+    return b"".join(_pieces(path))
+
+
+def _pieces(path: Path | str) -> Iterator[bytes]:
+    name = os.fspath(path)
+    try:
+        handle = os.open(name, os.O_RDONLY | os.O_CLOEXEC)
+        try:
+            while piece := os.read(handle, _PIECE_BYTES):
+                yield piece
+        finally:
+            os.close(handle)
+    except OSError as error:  # a folder is told when it is read, and then without its name
+        raise type(error)(error.errno, error.strerror, name) from None
+
+
+def parse_object(
+    content: bytes,
+    path: Path | str,
+    error_type: type[ZlbenchError],
+    *,
+    what: str = "file",
+    schema: int | None = None,
+) -> dict[str, Any]:
+    """The JSON object that `content`, read from `path`, holds; else as read_object."""
+    try:
+        value = json.loads(content.decode())
+    except (ValueError, RecursionError) as error:
+        raise _unreadable(path, error_type, what, error) from None
     if not isinstance(value, dict):
         raise error_type(f"{what} {path} holds {type(value).__name__}; a JSON object is expected")
     if schema is not None and value.get("schema_version") != schema:
@@ -65,12 +105,17 @@ def read_object(
     return value
 
 
+def _unreadable(
+    path: Path | str, error_type: type[ZlbenchError], what: str, error: Exception
+) -> ZlbenchError:
+    return error_type(f"{what} {path} cannot be read: {' '.join(str(error).split())}")
+
+
 def sha256_of(path: Path | str) -> str:
     """The sha256 of a file's content, 64 hex digits."""
     digest = hashlib.sha256()
-    with open(path, "rb") as stream:
-        while block := stream.read(1 << 20):
-            digest.update(block)
+    for piece in _pieces(path):
+        digest.update(piece)
     return digest.hexdigest()
 
 

@@ -335,8 +335,9 @@ def check_digests(out_dir: Path, identity: Mapping[str, Any] | None = None) -> l
     """Which files of a finished run are not what its identity (read here, unless it is given) vouches for."""
     digests = (load_identity(out_dir) if identity is None else identity).get("digests")
     digests = digests if isinstance(digests, dict) else {}
-    names = {*digests, "run.log", *(name for name in VOUCHED if (out_dir / name).is_file())}
     root = os.path.realpath(out_dir)
+    unnamed = [name for name in VOUCHED if name not in digests]
+    names = {*digests, "run.log", *(name for name in unnamed if os.path.isfile(os.path.join(root, name)))}
     return sorted(name for name in names if not _vouched(root, name, digests.get(name)))
 
 

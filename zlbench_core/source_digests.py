@@ -40,6 +40,7 @@ _READERS += (
     "chain/recompute.py",
     "chain/store.py",
     "caliber",
+    "quick_schemas.py",
     "commands/",
     "folder_lock.py",
     "snakemake_api.py",

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from zlbench_core.caliber_recorded import Recorded
 from zlbench_core.errors import IdentityError, ReadError
 from zlbench_core.identity import load_identity
 from zlbench_core.results.reader import read_run
@@ -30,6 +32,11 @@ class Run:
     @property
     def label(self) -> str:
         return f"{self.side} r{self.round}"
+
+    @cached_property
+    def recorded(self) -> Recorded:
+        """The identity as the caliber reads it; `identity` must not change any more."""
+        return Recorded(self.identity)
 
 
 @dataclass(frozen=True)

@@ -11,8 +11,8 @@ from typing import Any
 from zlbench_core.chain.collect import Run, RunCalls, timed_calls
 from zlbench_core.chain.judge import OperatorCase, PairedRound
 from zlbench_core.errors import ReadError
-from zlbench_core.results.rows import Row
 from zlbench_core.results.samples import TimedCall
+from zlbench_core.results.store import SampleLine
 from zlbench_core.verdicts import Superblock
 from zlbench_core.verdicts.rounds import round_span
 from zlbench_core.verdicts.stored import RowRound, StoredRow
@@ -21,6 +21,8 @@ from zlbench_core.verdicts.superblock import ORDERS, superblock_log_ratio
 Calls = Mapping[str, RunCalls]  # by the run's label
 
 LATENCY, BASELINE, OTHER = "latency", "baseline", "other"
+_NO_ROW: tuple[None, ...] = (None,) * 5
+_ENCODE = json.JSONEncoder(sort_keys=True).encode
 
 
 def with_calls(case: OperatorCase, runs: Sequence[Run]) -> tuple[OperatorCase, dict[str, RunCalls]]:
@@ -41,8 +43,9 @@ def stored_rows(case: OperatorCase, calls: Calls) -> tuple[StoredRow, ...]:
     for (name, dtype, mode, size, occurrence), paired in sorted(
         case.pairs.items(), key=lambda item: str(item[0])
     ):
-        by_round = {pair.round: _round(pair, calls) for pair in paired}
-        batch = min((_batch(pair, calls) for pair in paired), default=1)
+        timed = [(pair, *_sides(pair, calls)) for pair in paired]
+        by_round = {pair.round: _round(pair, a, b) for pair, a, b in timed}
+        batch = min((1 if call is None else call.batch for _, *sides in timed for call in sides), default=1)
         rounds = tuple(by_round.get(number, RowRound()) for number in range(1, case.rounds + 1))
         # One test may hold several operators, whose rows would else be one and the same.
         said = f"{name} {mode or ''}".strip() if several else mode or ""
@@ -50,39 +53,38 @@ def stored_rows(case: OperatorCase, calls: Calls) -> tuple[StoredRow, ...]:
     return tuple(rows)
 
 
-def sample_lines(run: Run, calls: RunCalls) -> Iterator[dict[str, Any]]:
+def sample_lines(run: Run, calls: RunCalls) -> Iterator[SampleLine]:
     """The lines of samples.parquet of one run: each timed call, and beneath it each block of a duet."""
     rows = {row.key: row for row in run.result.rows}
     roles = {
-        call.seq: (role, rows[key])
+        call.seq: (role, rows[key].key)
         for key, found in calls.by_row.items()
         for role, call in ((BASELINE, found.base), (LATENCY, found.measured))
         if call is not None
     }
+    place = run.identity.get("order")
+    run_head = (run.op, run.side, run.round, place if isinstance(place, int) else None)
     for call in calls.calls:
-        role, row = roles.get(call.seq, (OTHER, None))
-        head = {**_run_head(run), **_row_head(row), "role": role, **_call_head(call)}
+        role, key = roles.get(call.seq, (OTHER, _NO_ROW))
+        call_head = (call.node, call.seq, call.timer, call.batch, call.flush_l2)
+        head = (*run_head, *key, role, *call_head)
         blocks = [block_samples(call, block) for block in call.blocks]
         # Samples that lie in blocks are stored once: with their block.
-        tiled = call.samples_ms == tuple(value for block in blocks for value in block or ())
-        own = None if blocks and tiled else list(call.samples_ms)
-        yield {**head, "samples_ms": own, "extra": _extra(call.extra)}
-        yield from (_block_line(head, call, number) for number in range(len(blocks)))
+        tiled = blocks and call.samples_ms == tuple(value for block in blocks for value in block or ())
+        own = None if tiled else call.samples_ms
+        yield (*head, call.value_ms, call.fallback, None, None, None, own, _extra(call.extra))
+        yield from ((*head, None, call.fallback, *_block(call, number)) for number in range(len(blocks)))
 
 
-def _round(pair: PairedRound, calls: Calls) -> RowRound:
+def _round(pair: PairedRound, a: TimedCall | None, b: TimedCall | None) -> RowRound:
     log_ratio = math.log(pair.b.latency / pair.a.latency)
-    return RowRound(log_ratio, _span(*_sides(pair, calls)), pair.a.latency, pair.b.latency)
+    return RowRound(log_ratio, _span(a, b), pair.a.latency, pair.b.latency)
 
 
 def _sides(pair: PairedRound, calls: Calls) -> tuple[TimedCall | None, TimedCall | None]:
     known = [(pair.a_run, pair.a), (pair.b_run, pair.b)]
     a, b = (calls[run.label].of(row.key) if run.label in calls else None for run, row in known)
     return a, b
-
-
-def _batch(pair: PairedRound, calls: Calls) -> int:
-    return min(1 if call is None else call.batch for call in _sides(pair, calls))
 
 
 def _span(a: TimedCall | None, b: TimedCall | None) -> float | None:
@@ -112,28 +114,6 @@ def _is_void(call: TimedCall, number: int) -> bool:
     return isinstance(void, list) and number < len(void) and void[number] is not None
 
 
-def _run_head(run: Run) -> dict[str, Any]:
-    place = run.identity.get("order")
-    return {
-        "op": run.op,
-        "side": run.side,
-        "round": run.round,
-        "place": place if isinstance(place, int) else None,
-    }
-
-
-def _row_head(row: Row | None) -> dict[str, Any]:
-    if row is None:
-        return {}
-    names = ("dtype", "mode", "size", "occurrence")
-    return {"fg_op_name": row.op, **{name: getattr(row, name) for name in names}}
-
-
-def _call_head(call: TimedCall) -> dict[str, Any]:
-    names = ("node", "seq", "timer", "batch", "flush_l2", "value_ms", "fallback")
-    return {name: getattr(call, name) for name in names}
-
-
 def block_samples(call: TimedCall, block: Mapping[str, Any]) -> tuple[float, ...] | None:
     """A block's samples are `count` of its call's, from `first` on; None for a block of another form."""
     first, count = block.get("first"), block.get("count")
@@ -142,17 +122,16 @@ def block_samples(call: TimedCall, block: Mapping[str, Any]) -> tuple[float, ...
     return call.samples_ms[first : first + count]
 
 
-def _block_line(head: Mapping[str, Any], call: TimedCall, number: int) -> dict[str, Any]:
-    """One block of a duet. What no column has, or is of another form than its column, stays in `extra`."""
+def _block(call: TimedCall, number: int) -> tuple[Any, ...]:
+    """The last columns of a block of a duet. What has none, or is of another form than its own, stays in `extra`."""
     block = call.blocks[number]
     rest = dict(block)
     superblock = rest.pop("superblock") if _is_int(rest.get("superblock")) else None
     place = rest.pop("place") if _is_int(rest.get("place")) else number
-    samples, orders = block_samples(call, block), call.extra.get("order")
+    orders = call.extra.get("order")
     known = isinstance(orders, list) and superblock is not None and superblock < len(orders)
-    columns = {"superblock": superblock, "order": str(orders[superblock]) if known else None, "block": place}
-    told = None if samples is None else list(samples)
-    return {**head, **columns, "value_ms": None, "samples_ms": told, "extra": _extra(rest)}
+    order = str(orders[superblock]) if known else None
+    return (superblock, order, place, block_samples(call, block), _extra(rest))
 
 
 def _is_int(value: Any) -> bool:
@@ -160,4 +139,4 @@ def _is_int(value: Any) -> bool:
 
 
 def _extra(rest: Mapping[str, Any]) -> str | None:
-    return json.dumps(rest, sort_keys=True) if rest else None
+    return _ENCODE(rest) if rest else None

@@ -54,7 +54,7 @@ def changing_sides(runs: Sequence[Run], sides: Sequence[str]) -> list[str]:
     complaints = []
     for side in sides:
         mine = [run for run in runs if run.side == side]
-        complaints += undeclared_differences([(run.label, run.identity) for run in mine], [])
+        complaints += undeclared_differences([(run.label, run.recorded) for run in mine], [])
         complaints += _other_code(mine)
     return complaints
 
@@ -62,17 +62,21 @@ def changing_sides(runs: Sequence[Run], sides: Sequence[str]) -> list[str]:
 def _other_code(runs: Sequence[Run]) -> list[str]:
     """Each later run against the first, whose archive is read once: every stage of it is a file."""
     complaints, first = [], _read_archive(runs[0]) if len(runs) > 1 else None
+    found: dict[str, str | None] = {}  # by index: equal ones name equal files, and reading checked every one
     for run in runs[1:]:
-        reason = _difference(first, run)
+        other = first if isinstance(first, ArchiveError) else _read_archive(run)
+        if isinstance(other, ArchiveError):
+            reason = str(other)
+        else:
+            if other.digest not in found:
+                found[other.digest] = _difference(first, other)
+            reason = found[other.digest]
         if reason is not None:
             complaints.append(f"ir: {run.label} ran other code than {runs[0].label} ({reason})")
     return complaints
 
 
-def _difference(first: Archive | ArchiveError | None, run: Run) -> str | None:
-    other = first if isinstance(first, ArchiveError) else _read_archive(run)
-    if isinstance(other, ArchiveError):
-        return str(other)
+def _difference(first: Archive, other: Archive) -> str | None:
     try:
         found = compare_read([first], [other])
     except ArchiveError as error:  # of a stage, which is read where other rules made its digest

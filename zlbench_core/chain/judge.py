@@ -66,7 +66,7 @@ def build_case(
         return OperatorCase(op, tuple(failed), rounds=len({run.round for run in runs}))
     refusals = [*untrusted(labelled), *failed, *gate_refusals(gate, op)]
     refusals += [*foreign_runs(runs, plan), *repeated_runs(runs)]
-    trusted = [(run.label, run.identity) for run in runs if run.problem is None]
+    trusted = [(run.label, run.recorded) for run in runs if run.problem is None]
     refusals += incomparable(trusted, declared_axis)
     refusals += changing_sides([run for run in runs if run.problem is None], ("a", "b"))
     refusals += _undeclared_axis(runs, declared_axis) + unapplied(runs)
@@ -89,7 +89,7 @@ def one_sided_case(
     A round that failed is a status and leaves its rows out; the others are held against each other all the same.
     """
     good = [run for run in runs if run.problem is None and status_of(run).status == OK]
-    known = [(run.label, run.identity) for run in good]
+    known = [(run.label, run.recorded) for run in good]
     refusals = untrusted([(run.label, run) for run in runs])
     refusals += [*foreign_runs(good, plan), *repeated_runs(good)]
     refusals += incomparable(known, []) + changing_sides(good, sorted({run.side for run in good}))

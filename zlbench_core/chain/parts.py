@@ -1,6 +1,6 @@
 """The summary's work, one operator at a time and on several processes: the runs of a large campaign do not fit at once.
 
-What comes back of an operator is small and can be sent: tables as text, samples as an Arrow table, no run.
+What comes back of an operator is small and can be sent: tables as text, samples as an Arrow message, no run.
 """
 
 from __future__ import annotations
@@ -16,8 +16,6 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
-
 from zlbench_core.campaign import Campaign
 from zlbench_core.chain.collect import load_runs
 from zlbench_core.chain.evidence import sample_lines
@@ -26,7 +24,8 @@ from zlbench_core.chain.lines import ab_lines, status_lines, summary_lines
 from zlbench_core.chain.store import Gates, family_of, store_campaign, store_operator
 from zlbench_core.files import sha256_of
 from zlbench_core.plans import round_digest
-from zlbench_core.results.store import samples_table
+from zlbench_core.quick_schemas import compiled
+from zlbench_core.results.store import packed_samples
 from zlbench_core.results.tables import AB_FIELDS, SUMMARY_FIELDS, table_text
 from zlbench_core.verdicts import OperatorVerdict
 from zlbench_core.verdicts.stored import StoredOperator, judge_operator
@@ -42,7 +41,7 @@ class OperatorPart:
     statuses: tuple[dict[str, Any], ...]
     ab: str
     summary: str
-    samples: pa.Table | None
+    samples: bytes  # packed_samples
     identities: dict[str, str]  # sha256 by path
 
 
@@ -61,6 +60,7 @@ def operator_parts(
         return
     # Read and imported here, what every process needs is inherited; what is inherited is never garbage.
     round_digest(campaign, campaign.ops[0])
+    compiled("ir_gate")
     import_module("scipy.special")
     with suppress(ModuleNotFoundError):  # no dependency of ours: pyarrow asks for it where it is installed
         import_module("pandas")
@@ -84,7 +84,7 @@ def _part(
         tuple(status_lines(campaign, runs)),
         table_text(AB_FIELDS, ab_lines(case)) if shown else "",
         table_text(SUMMARY_FIELDS, summary_lines(campaign, case, runs)) if shown else "",
-        samples_table(lines),
+        packed_samples(lines),
         {str(path): sha256_of(path) for path in identities if path.is_file()},
     )
 

@@ -18,7 +18,6 @@ def status_of(run: Run, measured: bool = True) -> OperatorStatus:
     if failure.startswith("duet"):
         return OperatorStatus(CRASHED, failure)
     found = operator_status(run.result, run.identity, measured=measured)
-    log = run.folder / "run.log"
-    if found.status in (OK, SKIPPED) or not log.is_file():
+    if found.status in (OK, SKIPPED) or not (log := run.folder / "run.log").is_file():
         return found
     return OperatorStatus(found.status, f"{found.reason} ({log})")

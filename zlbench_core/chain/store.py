@@ -13,6 +13,7 @@ from zlbench_core.chain.judge import OperatorCase, build_case, one_sided_case
 from zlbench_core.errors import ArchiveError
 from zlbench_core.files import read_object
 from zlbench_core.plans import campaign_looks, family_size, round_digest
+from zlbench_core.quick_schemas import surely_fits
 from zlbench_core.schemas import check
 from zlbench_core.verdicts import fixed_looks
 from zlbench_core.verdicts.stored import SEED, StoredCampaign, StoredOperator
@@ -27,7 +28,7 @@ def store_operator(
 
     `family`: how many operators will be judged (plans.family_size).
     """
-    if gate is not None:
+    if gate is not None and not surely_fits(gate, "ir_gate"):
         check(gate, "ir_gate", f"the gate of {op}", ArchiveError)
     case, calls = with_calls(_case(campaign, op, runs, gate), runs)
     if not (campaign.is_ab or case.refusals or case.hazards):

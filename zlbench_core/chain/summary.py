@@ -39,7 +39,7 @@ def summarise(
     ):
         for part in found:
             append(part.samples)
-            parts.append(replace(part, samples=None))
+            parts.append(replace(part, samples=b""))
     stored = store_campaign(campaign, [part.stored for part in parts])
     write_rounds(out_dir / ROUNDS_NAME, stored)
     verdicts = judge_stored(stored, [part.verdict for part in parts if part.verdict is not None])

@@ -11,6 +11,7 @@ of the same name) stands beside the first as `<variant>.1`, `<variant>.2`.
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -18,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from zlbench_core.errors import ArchiveError
-from zlbench_core.files import read_object, sha256_of
+from zlbench_core.files import parse_object, read_content, read_whole
 from zlbench_core.ir import normalise
 from zlbench_core.ir.fingerprint import LAUNCH_OPTIONS, normalised_digest, raw_digest
 
@@ -65,7 +66,7 @@ class Variant:
     def read_stage(self, stage: str) -> bytes:
         """The stage as the compiler left it. Raises ArchiveError when it was changed since, or is gone."""
         try:
-            data = (self.path / stage).read_bytes()
+            data = read_whole(os.path.join(self.path, stage))  # a Path for each of many costs more
         except OSError as error:
             raise ArchiveError(f"unreadable stage {self.path / stage}: {error.strerror}") from None
         if raw_digest(data) != self.raw_digests[stage]:
@@ -99,7 +100,7 @@ class Archive:
 def index_path(run_dir: Path | str) -> Path:
     """The index of an archive that is given as itself or as the run folder that holds it."""
     path = Path(run_dir)
-    return path / INDEX if (path / INDEX).exists() else path / FOLDER / INDEX
+    return path / INDEX if os.path.exists(os.path.join(path, INDEX)) else path / FOLDER / INDEX
 
 
 def in_order(lists: Iterable[Sequence[str]]) -> list[str]:
@@ -117,31 +118,37 @@ def read_archive(run_dir: Path | str) -> Archive:
     Raises ArchiveError when it is missing, unfinished, of another schema, or not what its digests say.
     """
     path = index_path(run_dir)
-    index = _load(path)
+    index, digest = _load(path)
     if index.get("status") != "complete":
         raise ArchiveError(
             f"IR archive {path} is {index.get('status')!r}: {index.get('reason', 'no reason given')}"
         )
     try:
-        return Archive(path.parent, sha256_of(path), tuple(_variants(path.parent, index)))
+        return Archive(path.parent, digest, tuple(_variants(path.parent, index)))
     except (KeyError, TypeError, AttributeError) as error:
         raise ArchiveError(f"malformed IR archive {path}: {type(error).__name__}: {error}") from None
 
 
 def read_variant(path: Path | str) -> Variant:
     """Read one variant's folder. Raises ArchiveError when there is none, or one of another schema."""
-    return Variant(Path(path), _load(Path(path) / VARIANT))
+    return Variant(Path(path), _load(Path(path) / VARIANT)[0])
 
 
 def _variants(root: Path, index: Mapping[str, Any]) -> Iterator[Variant]:
     for entry in index["variants"]:
-        variant = read_variant(root / entry["path"])
-        if sha256_of(variant.path / VARIANT) != index["digests"].get(f"{entry['path']}/{VARIANT}"):
-            raise ArchiveError(f"variant {variant.path / VARIANT} was changed after it was archived")
+        folder = root / entry["path"]
+        path = os.path.join(folder, VARIANT)
+        document, digest = _load(path)
+        if digest != index["digests"].get(f"{entry['path']}/{VARIANT}"):
+            raise ArchiveError(f"variant {path} was changed after it was archived")
+        variant = Variant(folder, document)
         for stage in variant.stages:
             variant.read_stage(stage)
         yield variant
 
 
-def _load(path: Path) -> dict[str, Any]:
-    return read_object(path, ArchiveError, what="IR archive", schema=SCHEMA_VERSION)
+def _load(path: Path | str) -> tuple[dict[str, Any], str]:
+    """A document, and the sha256 of the content that it was read from."""
+    content = read_content(path, ArchiveError, what="IR archive")
+    document = parse_object(content, path, ArchiveError, what="IR archive", schema=SCHEMA_VERSION)
+    return document, raw_digest(content)

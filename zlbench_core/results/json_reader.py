@@ -12,7 +12,7 @@ import json
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from zlbench_core.errors import ReadError
 from zlbench_core.results.log_error import error_reason
@@ -21,6 +21,7 @@ from zlbench_core.results.rows import MAX_ROWS, Failure, Row, number_occurrences
 from zlbench_core.results.text import printable, shortened
 
 MAX_JSON_BYTES = 64 << 20
+_READ_BYTES = 1 << 16
 
 
 @dataclass(frozen=True)
@@ -77,7 +78,7 @@ def read_json(path: Path | str, expected_nodes: Collection[str] | None = None) -
 def _load(path: Path | str) -> dict[str, Any]:
     try:
         with open(path, "rb") as stream:
-            content = stream.read(MAX_JSON_BYTES + 1)
+            content = _read_bounded(stream)
         if len(content) > MAX_JSON_BYTES:
             raise ReadError(f"result file {path} is larger than {MAX_JSON_BYTES} bytes")
         report = json.loads(content)
@@ -86,6 +87,15 @@ def _load(path: Path | str) -> dict[str, Any]:
     if not isinstance(report, dict):
         raise ReadError(f"result file {path} holds a {type(report).__name__}; an object is expected")
     return report
+
+
+def _read_bounded(stream: BinaryIO) -> bytes:
+    """At most one piece more than is allowed. Asked for all at once, so much memory would be claimed for each file."""
+    pieces, seen = [], 0
+    while seen <= MAX_JSON_BYTES and (piece := stream.read(_READ_BYTES)):
+        pieces.append(piece)
+        seen += len(piece)
+    return b"".join(pieces)
 
 
 def _entry(name: str, value: Any, path: Path | str) -> JsonEntry:

@@ -72,11 +72,10 @@ class _LogReader:
 
     def _feed_line(self, raw: bytes, cut: bool) -> None:
         self.number += 1
-        first = raw[:1]
         if (
             _INTERESTING(raw)
-            or (self.outcome.in_traceback and first in _TRACEBACK_STARTS)
-            or (self.blocks.size_first and first in _SIZE_STARTS)
+            or (self.outcome.in_traceback and raw[:1] in _TRACEBACK_STARTS)
+            or (self.blocks.size_first and raw[:1] in _SIZE_STARTS)
         ):
             line = strip_ansi(raw.decode("utf-8", "backslashreplace"))
             self.blocks.see_markers(line, self.outcome.in_traceback)

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from zlbench_core.results.rows import FAILED, SUCCESS, BlockKey, Row, positive
 from zlbench_core.results.sizes import UNKNOWN_SIZE, size_from_log
@@ -67,8 +68,7 @@ class Header:
     foreign: tuple[str, ...]  # labels that redefine what a column means
 
 
-@dataclass(frozen=True)
-class ParsedRow:
+class ParsedRow(NamedTuple):
     row: Row
     size_known: bool
 
@@ -126,8 +126,9 @@ def parse_row(line: str, title: Title, header: Header | None) -> ParsedRow | str
     """A row; a sentence where the line is a row that cannot be trusted; None where it is no row."""
     if len(line) > MAX_ROW_CHARS:
         return f"a row of {title.op} longer than {MAX_ROW_CHARS} characters was left out"
+    line = line.rstrip()
     for status in (SUCCESS, FAILED):
-        rest = after_progress(line.rstrip(), status)
+        rest = after_progress(line, status)
         if rest is not None and (match := _VALUES.match(rest)):
             return _row(title, header, status, *_split_detail(match.group(1), match.group(2), header))
     if header and header.size_first and (match := _SIZE_FIRST.match(line.strip())):
@@ -146,8 +147,10 @@ def _size_first_row(title: Title, header: Header, match: re.Match[str]) -> Parse
 def _split_detail(text: str, detail: str | None, header: Header | None) -> tuple[list[str], str | None]:
     """A size that is unknown reads N/A, like a value: it is the last of one value too many."""
     values = text.split()
+    if detail is not None:
+        return values, detail
     expected = len(header.columns) if header else len(_LATENCIES)
-    if detail is None and len(values) == expected + 1 and values[-1] == UNKNOWN_SIZE:
+    if len(values) == expected + 1 and values[-1] == UNKNOWN_SIZE:
         return values[:-1], UNKNOWN_SIZE
     return values, detail
 

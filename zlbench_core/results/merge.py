@@ -13,6 +13,7 @@ from zlbench_core.results.rows import BlockKey, Row
 
 # The suite prints latencies with six decimals and everything else with three.
 _DECIMALS = {"latency_base": 6, "latency": 6, "speedup": 3, "tflops": 3, "gbps_base": 3, "gbps": 3}
+_HALVES = {field: 0.5 * 10.0**-decimals for field, decimals in _DECIMALS.items()}
 
 
 def merge_rows(precise: Sequence[Row], rounded: Sequence[Row], name: str) -> tuple[list[Row], list[str]]:
@@ -60,17 +61,15 @@ def _differences(block: BlockKey, exact: list[Row], printed: list[Row], name: st
 def _agree(exact: Row, printed: Row) -> bool:
     if exact.status != printed.status:
         return False
-    for field, decimals in _DECIMALS.items():
-        if not _rounds_to(getattr(exact, field), getattr(printed, field), decimals):
+    for field, half in _HALVES.items():
+        one, other = getattr(exact, field), getattr(printed, field)
+        if one is not other and not _rounds_to(one, other, half):
             return False
     return True
 
 
-def _rounds_to(exact: float | None, printed: float | None, decimals: int) -> bool:
+def _rounds_to(exact: float | None, printed: float | None, half: float) -> bool:
     """What is too small to print reads 0.000 in the log, and is then as unknown as what is absent."""
-    if exact is printed:
-        return True
-    half = 0.5 * 10.0**-decimals
     if exact is None or printed is None:
         return printed is None and exact is not None and exact <= half
     return abs(exact - printed) <= half * 1.001 + 1e-9 * abs(exact)

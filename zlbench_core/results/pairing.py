@@ -66,8 +66,9 @@ def pair_rows(a: Sequence[Row], b: Sequence[Row]) -> Pairing:
         PairedRow(row, partners[row.key]) for row in a if (key := _key(row)) in keyed_b and key not in reasons
     ]
     refused = [Refusal(*key, None, why) for key, why in reasons.items()]
-    refused += [Refusal(*pair.a.key, why) for pair in pairs if (why := _unusable(pair))]
-    paired = tuple(pair for pair in pairs if _unusable(pair) is None)
+    judged = [(pair, _unusable(pair)) for pair in pairs]
+    refused += [Refusal(*pair.a.key, why) for pair, why in judged if why]
+    paired = tuple(pair for pair, why in judged if why is None)
     return Pairing(paired, _only(a, keyed_b), _only(b, keyed_a), tuple(refused))
 
 

@@ -79,8 +79,8 @@ def _identity(run_dir: Path) -> Mapping[str, Any]:
 
 def _read_log(run_dir: Path, log_name: str) -> LogReport | None:
     for name in (log_name, f"{log_name}.gz"):
-        if (run_dir / name).exists():
-            return read_log(run_dir / name)
+        if (path := run_dir / name).exists():
+            return read_log(path)
     return None
 
 

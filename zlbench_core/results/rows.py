@@ -6,10 +6,9 @@ Latencies are milliseconds. What is not known is None, never 0 and never 1.
 from __future__ import annotations
 
 import math
-from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
-from typing import Any
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
 
 SUCCESS = "SUCCESS"
 FAILED = "FAILED"
@@ -19,9 +18,11 @@ BlockKey = tuple[str, str, str | None]  # op, dtype, mode
 RowKey = tuple[str, str, str | None, str, int]  # op, dtype, mode, size, occurrence
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
-    """One measured shape. `size` is canonical text (sizes.py); `occurrence` counts equal sizes from 0."""
+class Row(NamedTuple):
+    """One measured shape. `size` is canonical text (sizes.py); `occurrence` counts equal sizes from 0.
+
+    Hundreds of thousands are made: a frozen dataclass takes four times as long.
+    """
 
     op: str
     dtype: str
@@ -122,10 +123,11 @@ def positive(value: Any) -> float | None:
 
 def number_occurrences(rows: Iterable[Row]) -> list[Row]:
     """The rows in their order, each with its index among the rows of equal op, dtype, mode and size."""
-    seen: Counter[tuple[str, str, str | None, str]] = Counter()
+    seen: dict[tuple[str, str, str | None, str], int] = {}
     numbered = []
     for row in rows:
         key = (row.op, row.dtype, row.mode, row.size)
-        numbered.append(row if row.occurrence == seen[key] else replace(row, occurrence=seen[key]))
-        seen[key] += 1
+        count = seen.get(key, 0)
+        numbered.append(row if row.occurrence == count else row._replace(occurrence=count))
+        seen[key] = count + 1
     return numbered

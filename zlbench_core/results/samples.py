@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from types import MappingProxyType
+from typing import Any, NamedTuple
 
 from zlbench_core.errors import ReadError
 from zlbench_core.results.rows import Row, RowKey, positive
@@ -16,12 +16,13 @@ FILE_NAME = "samples.jsonl"
 MAX_SAMPLES_BYTES = 512 << 20
 MAX_LINE_BYTES = 16 << 20
 LOOK_AHEAD = 64  # calls without a row between two rows: the shapes that failed
-_KNOWN = ("seq", "node", "timer", "samples_ms", "value_ms", "fallback", "batch", "flush_l2", "blocks")
+_KNOWN = frozenset(
+    ("seq", "node", "timer", "samples_ms", "value_ms", "fallback", "batch", "flush_l2", "blocks")
+)
 _PRINTED_HALF_MS = 0.5e-6  # the log prints latencies with six decimals
 
 
-@dataclass(frozen=True, slots=True)
-class TimedCall:
+class TimedCall(NamedTuple):
     """One line of samples.jsonl: times in ms; `fallback` says why another timer than asked for was used.
 
     `batch`: launches between two clock readings. `blocks`: those of a duet, as they stand there. `extra`: whatever
@@ -37,11 +38,10 @@ class TimedCall:
     batch: int = 1
     flush_l2: bool | None = None
     blocks: tuple[Mapping[str, Any], ...] = ()
-    extra: Mapping[str, Any] = field(default_factory=dict)
+    extra: Mapping[str, Any] = MappingProxyType({})
 
 
-@dataclass(frozen=True, slots=True)
-class RowCalls:
+class RowCalls(NamedTuple):
     """The timed calls behind a row; None where it cannot be told which call it was."""
 
     base: TimedCall | None

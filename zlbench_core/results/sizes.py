@@ -17,6 +17,7 @@ from typing import Any
 from zlbench_core.results.text import printable
 
 MAX_SIZE_CHARS = 1000
+MAX_KNOWN_SIZES = 10_000
 UNKNOWN_SIZE = "N/A"
 
 _TOKEN = re.compile(
@@ -38,13 +39,20 @@ _WORDS = {
 }
 _ENCODE = json.JSONEncoder(ensure_ascii=False, check_circular=False).encode
 _CLOSING = {"[": "]", "(": "]", "{": "}"}
+_known_sizes: dict[str, str] = {}
 
 
 def canonical_size(value: Any) -> str:
     """The size text of a shape detail that was read from JSON. None is `N/A`."""
     if value is None:
         return UNKNOWN_SIZE
-    return _bounded(_ENCODE(value))
+    told = repr(value)  # by which the values of a campaign are known again: equal reprs, equal JSON
+    if told in _known_sizes:
+        return _known_sizes[told]
+    size = _bounded(_ENCODE(value))
+    if len(told) <= MAX_SIZE_CHARS and len(_known_sizes) < MAX_KNOWN_SIZES:
+        _known_sizes[told] = size
+    return size
 
 
 @lru_cache(maxsize=65536)

@@ -7,7 +7,7 @@ the file's own metadata, so that the file alone is enough. docs/tables.md says w
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, fields, replace
 from itertools import groupby
@@ -69,6 +69,7 @@ SAMPLES_SCHEMA = pa.schema(
         ("extra", _TEXT),
     ]
 )
+SampleLine = tuple[Any, ...]  # the values of SAMPLES_SCHEMA, in its order
 _ROW_FIELDS = ("op", "dtype", "mode", "size", "occurrence", "batch")
 _ROUND_FIELDS = tuple(field.name for field in fields(RowRound))
 
@@ -79,7 +80,8 @@ def write_rounds(path: Path | str, stored: StoredCampaign) -> None:
     meta = {"schema_version": SCHEMA_VERSION, **_facts(stored)}
     schema = ROUNDS_SCHEMA.with_metadata({_META: json.dumps(meta, sort_keys=True, allow_nan=False).encode()})
     with atomic_open(path, "wb") as stream:
-        pq.write_table(pa.Table.from_pylist(lines, schema=schema), stream, compression="zstd")
+        table = pa.Table.from_arrays(_arrays(lines, ROUNDS_SCHEMA), schema=schema)
+        pq.write_table(table, stream, compression="zstd")
 
 
 def read_rounds(path: Path | str) -> StoredCampaign:
@@ -99,21 +101,24 @@ def read_rounds(path: Path | str) -> StoredCampaign:
 
 @contextmanager
 def samples_writer(path: Path | str) -> Iterator[Any]:
-    """Yields a function that appends a samples_table to samples.parquet, as one row group; atomic as a whole."""
+    """Yields a function that appends packed_samples to samples.parquet, as one row group; atomic as a whole."""
     with (
         atomic_open(path, "wb") as stream,
         pq.ParquetWriter(stream, SAMPLES_SCHEMA, compression="zstd") as out,
     ):
 
-        def append(samples: pa.Table) -> None:
+        def append(packed: bytes) -> None:
+            samples = pa.ipc.read_record_batch(pa.py_buffer(packed), SAMPLES_SCHEMA)
             if samples.num_rows:
-                out.write_table(samples)
+                out.write_batch(samples)
 
         yield append
 
 
-def samples_table(lines: Iterable[Mapping[str, Any]]) -> pa.Table:
-    return pa.Table.from_pylist(list(lines), schema=SAMPLES_SCHEMA)
+def packed_samples(lines: Iterable[SampleLine]) -> bytes:
+    """Lines as an Arrow message, which goes from process to process ten times as fast as a table."""
+    batch = pa.RecordBatch.from_arrays(_arrays(lines, SAMPLES_SCHEMA), schema=SAMPLES_SCHEMA)
+    return batch.serialize().to_pybytes()
 
 
 def read_samples_table(path: Path | str, columns: list[str] | None = None) -> list[dict[str, Any]]:
@@ -124,10 +129,16 @@ def read_samples_table(path: Path | str, columns: list[str] | None = None) -> li
         raise ReadError(f"cannot read samples {path}: {' '.join(str(error).split())}") from None
 
 
-def _lines(operator: StoredOperator, row: StoredRow) -> Iterator[dict[str, Any]]:
-    head = {"op": operator.op, **{name: getattr(row, name) for name in _ROW_FIELDS[1:]}}
+def _arrays(lines: Iterable[tuple[Any, ...]], schema: pa.Schema) -> list[pa.Array]:
+    columns = list(zip(*lines, strict=True)) or [()] * len(schema)
+    return [pa.array(column, kind) for column, kind in zip(columns, schema.types, strict=True)]
+
+
+def _lines(operator: StoredOperator, row: StoredRow) -> Iterator[tuple[Any, ...]]:
+    """The values of ROUNDS_SCHEMA, in its order."""
+    head = (operator.op, *(getattr(row, name) for name in _ROW_FIELDS[1:]))
     for number, one in enumerate(row.rounds, start=1):
-        yield {**head, "round": number, **{name: getattr(one, name) for name in _ROUND_FIELDS}}
+        yield (*head, number, *(getattr(one, name) for name in _ROUND_FIELDS))
 
 
 def _facts(stored: StoredCampaign) -> dict[str, Any]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from functools import lru_cache
 
 from zlbench_core.errors import ConfigError
 
@@ -28,11 +29,16 @@ def mean_and_sd(values: Sequence[float]) -> tuple[float | None, float | None]:
 
 def t_interval(mean: float, sd: float, count: int, alpha: float) -> tuple[float, float]:
     """The two-sided t interval mean +- t_{n-1, 1-alpha/2} sd / sqrt(n), at confidence 1 - alpha."""
+    half = _quantile(count - 1, alpha) * sd / math.sqrt(count)
+    return mean - half, mean + half
+
+
+@lru_cache(maxsize=1024)  # all rows of a campaign ask for the same few
+def _quantile(freedom: int, alpha: float) -> float:
     # scipy is slow to import: only a step that judges pays for it.
     from scipy.special import stdtrit
 
-    half = -float(stdtrit(count - 1, alpha / 2)) * sd / math.sqrt(count)
-    return mean - half, mean + half
+    return -float(stdtrit(freedom, alpha / 2))
 
 
 def resolution(t_a_ms: float, t_b_ms: float, batch: int = 1) -> float:

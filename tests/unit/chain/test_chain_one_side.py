@@ -185,3 +185,17 @@ def test_a_record_and_a_replay_are_told_apart_first_and_what_follows_from_that_i
         "b ran as a replay, which runs pinned winners; compare two replays of one record",
         "!!! [caliber] timer: a=cuda_graph, b=direct",
     ]
+
+
+def test_a_stage_that_was_changed_is_refused_though_its_archive_names_what_the_first_one_does(
+    real_runs, make_campaign
+):
+    for number in (1, 2, 3):
+        real_runs.add("mm", "a", number, 20.0, "code", declared=[])
+    [stage] = (real_runs.folder("a", 3) / "ir").rglob("ttgir")
+    stage.write_text("other")
+    summarise(make_campaign(**ONE_SIDE), real_runs.folders(), [], real_runs.root)
+    [operator] = json.loads((real_runs.root / "verdicts.json").read_text())["operators"]
+    assert operator["reasons"] == [
+        f"ir: a r3 ran other code than a r1 (stage {stage} was changed after it was archived)"
+    ]

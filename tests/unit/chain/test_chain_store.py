@@ -19,9 +19,9 @@ from zlbench_core.errors import ReadError
 from zlbench_core.files import sha256_of
 from zlbench_core.results.samples import read_samples
 from zlbench_core.results.store import (
+    packed_samples,
     read_rounds,
     read_samples_table,
-    samples_table,
     samples_writer,
     write_rounds,
 )
@@ -145,7 +145,7 @@ def duet(real_runs):
 def test_nothing_of_a_duets_samples_is_lost(duet, tmp_path):
     run = load_run(duet.folder("a"))
     with samples_writer(tmp_path / "samples.parquet") as append:
-        append(samples_table(sample_lines(run, timed_calls(run))))
+        append(packed_samples(sample_lines(run, timed_calls(run))))
     call, *blocks = read_samples_table(tmp_path / "samples.parquet")
     line = duet_line("A", 20.0)
     assert call["samples_ms"] is None
@@ -168,7 +168,7 @@ def test_samples_beside_the_blocks_stay_with_their_call(duet, tmp_path):
     (duet.folder("a") / "samples.jsonl").write_text(json.dumps(line) + "\n")
     run = replace(load_run(duet.folder("a")), problem=None)
     with samples_writer(tmp_path / "samples.parquet") as append:
-        append(samples_table(sample_lines(run, timed_calls(run))))
+        append(packed_samples(sample_lines(run, timed_calls(run))))
     assert read_samples_table(tmp_path / "samples.parquet")[0]["samples_ms"] == line["samples_ms"]
 
 

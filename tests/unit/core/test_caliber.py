@@ -159,3 +159,34 @@ def test_what_a_duet_spent_and_lost_may_differ_and_how_it_measured_may_not(runs)
     assert undeclared_differences(runs(duet(1, {"timed": 1.0}), duet(1, {"timed": 2.0})), []) == []
     (complaint,) = undeclared_differences(runs(duet(1, {}), duet(2, {})), [])
     assert complaint.startswith("measurement.duet.seed")
+
+
+@pytest.mark.parametrize("value", [True, 1.0, "1", None])
+def test_equal_values_of_another_type_differ(runs, value):
+    [complaint] = undeclared_differences(runs({"measurement": {"n": 1}}, {"measurement": {"n": value}}), [])
+    assert complaint.startswith("measurement.n: a=1, b=")
+
+
+def test_a_field_that_one_run_lacks_is_as_good_as_null(runs):
+    assert undeclared_differences(runs({"measurement": {"n": None}}, {"measurement": {}}), []) == []
+
+
+def test_a_difference_between_two_later_runs_is_found(runs):
+    (_, a), (_, b) = runs(None, {"measurement": {"n": 2}})
+    found = undeclared_differences([("a r1", a), ("a r2", a), ("b r1", b)], [])
+    assert [line.partition(":")[0] for line in found] == [
+        "measurement.flush",
+        "measurement.n",
+        "measurement.warmup_ms",
+    ]
+
+
+@pytest.mark.parametrize("warps", [4.0, True, 8])
+def test_a_key_that_was_launched_with_another_config_is_named(runs, warps):
+    def used(count):
+        launched = [{"kernel": "mm", "key": [64], "config": {"num_warps": count}}]
+        return {"replay": {**BASE["replay"], "used": launched}}
+
+    assert undeclared_differences(runs(used(1), used(1)), []) == []
+    [complaint] = undeclared_differences(runs(used(4 if warps == 4.0 else 1), used(warps)), [])
+    assert complaint.startswith("replay.used: mm [64]: a={'num_warps': ")

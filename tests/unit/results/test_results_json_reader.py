@@ -5,6 +5,7 @@ import json
 import pytest
 
 from zlbench_core.errors import ReadError
+from zlbench_core.results import json_reader
 from zlbench_core.results.json_reader import node_matches, read_json
 
 
@@ -161,3 +162,11 @@ def test_what_is_no_report_is_a_read_error(tmp_path, content):
 def test_a_missing_report_is_a_read_error(tmp_path):
     with pytest.raises(ReadError, match=r"result\.json"):
         read_json(tmp_path / "result.json")
+
+
+def test_a_report_of_several_pieces_is_read_whole_and_one_beyond_the_limit_is_refused(write, monkeypatch):
+    path = write(" " * (1 << 17) + json.dumps({"mm": entry(details=[record()])}))
+    assert len(read_json(path).rows) == 1
+    monkeypatch.setattr(json_reader, "MAX_JSON_BYTES", 1 << 16)
+    with pytest.raises(ReadError, match="is larger than 65536 bytes"):
+        read_json(path)

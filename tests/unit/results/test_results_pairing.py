@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-from dataclasses import replace
-
 from zlbench_core.results.pairing import pair_rows
 from zlbench_core.results.rows import Row, number_occurrences
 
@@ -11,7 +9,7 @@ def rows(*sizes_and_latencies, **fields):
         Row("mm", "torch.float16", "kernel", "core", size, latency=latency)
         for size, latency in sizes_and_latencies
     ]
-    return number_occurrences(replace(row, **fields) for row in made)
+    return number_occurrences(row._replace(**fields) for row in made)
 
 
 def test_equal_sizes_pair_by_their_occurrence():

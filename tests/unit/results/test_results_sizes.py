@@ -54,3 +54,7 @@ def test_long_sizes_are_told_apart_by_a_digest():
     assert len(first) < MAX_SIZE_CHARS
     assert first != second
     assert size_from_log(str(list(range(2000)))) == (first, True)
+
+
+def test_equal_sizes_of_other_types_keep_texts_of_their_own():
+    assert [canonical_size([value]) for value in (1, True, 1.0, 1)] == ["[1]", "[true]", "[1.0]", "[1]"]

@@ -13,7 +13,7 @@ EMPTY = RunResult(pytest_summary=PytestSummary(passed=1))
 RED = replace(
     GREEN, failures=(Failure("test", "RuntimeError: boom"),), pytest_summary=PytestSummary(failed=1)
 )
-LOST_ONE = replace(GREEN, rows=(ROW, replace(ROW, latency=None)))
+LOST_ONE = replace(GREEN, rows=(ROW, ROW._replace(latency=None)))
 TELLS_OF_ONE = {"measurement": {"pair": {"lost_rows": ["mm torch.float16 [8]: the device throttled"]}}}
 LOCKED = Failure("infrastructure", "database is locked")
 
@@ -25,7 +25,7 @@ LOCKED = Failure("infrastructure", "database is locked")
         (GREEN, {}, "ok", ""),
         (EMPTY, {"pytest_exit": 0}, "no_data", "finished green without a row"),
         (
-            replace(GREEN, rows=(replace(ROW, latency=None),)),
+            replace(GREEN, rows=(ROW._replace(latency=None),)),
             {},
             "no_data",
             "finished green without a latency",
@@ -37,26 +37,26 @@ LOCKED = Failure("infrastructure", "database is locked")
             "no rows of mm: torch.float32",
         ),
         (
-            replace(GREEN, rows=(ROW, replace(ROW, latency=None))),
+            replace(GREEN, rows=(ROW, ROW._replace(latency=None))),
             {},
             "partial",
             "1 of 2 rows have no latency",
         ),
         (LOST_ONE, TELLS_OF_ONE, "ok", "1 of 2 rows are lost"),
         (
-            replace(LOST_ONE, rows=(ROW, *2 * (replace(ROW, latency=None),))),
+            replace(LOST_ONE, rows=(ROW, *2 * (ROW._replace(latency=None),))),
             TELLS_OF_ONE,
             "partial",
             "2 of 3 rows have no latency",
         ),
         (
-            replace(LOST_ONE, rows=(ROW, replace(ROW, status="FAILED", latency=None))),
+            replace(LOST_ONE, rows=(ROW, ROW._replace(status="FAILED", latency=None))),
             TELLS_OF_ONE,
             "partial",
             "1 of 2 rows have no latency",
         ),
         (
-            replace(LOST_ONE, rows=(replace(ROW, latency=None),)),
+            replace(LOST_ONE, rows=(ROW._replace(latency=None),)),
             TELLS_OF_ONE,
             "no_data",
             "finished green without a latency",
