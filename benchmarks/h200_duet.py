@@ -130,35 +130,45 @@ def report(bench: Bench, names: list[str]) -> str:
             continue
         found = json.loads(path.read_text())
         lines += [line_of(name, operator, bench.results(name)) for operator in found["operators"]]
+        if any(operator["refusals"] for operator in found["operators"]):  # what the clock says all the same
+            lines += [
+                line_of(name, operator, bench.results(name)) for operator in cut_off(bench.results(name))
+            ]
         if found.get("void"):
             lines.append(f"| {name} | | VOID: {found['void']} | | | | | |")
     return "\n".join(lines)
 
 
 def cut_off(results: Path) -> list[dict[str, Any]]:
-    """The operators of a campaign that was ended before its summary, judged by the rounds that both sides finished."""
+    """The operators of a campaign that was ended before its summary, or refused, judged by the rounds that both sides
+    finished."""
     operators = []
     for folder in sorted(path for path in results.glob("*") if (path / "a").is_dir()):
         values: dict[str, dict[int, dict[str, float]]] = {}
+        firsts: dict[int, str] = {}
         for path in folder.glob("[ab]/r*/samples.jsonl"):
-            if load_identity(path.parent).get("status") != "complete":
+            identity = load_identity(path.parent)
+            if identity.get("status") != "complete":
                 continue
+            if identity.get("order") == 0:
+                firsts[int(path.parent.name[1:])] = path.parts[-3]
             for line in path.read_text().splitlines():
                 sample = json.loads(line)
                 row = f"{sample['row']['label']} {sample['row']['occurrence']}"
                 number = int(path.parent.name[1:])
                 values.setdefault(row, {}).setdefault(number, {})[path.parts[-3]] = sample["value_ms"]
-        rows = [rows_of(folder.name, row, by_round) for row, by_round in sorted(values.items())]
+        rows = [rows_of(folder.name, row, by_round, firsts) for row, by_round in sorted(values.items())]
         if rows:
             found = decide_operator(folder.name, rows, ir=None, refusals=[]).to_json()
             operators.append(
-                found | {"detail": f"cut off: {len(rows[0].log_ratios)} rounds finished", "refusals": []}
+                found | {"detail": f"by its {len(rows[0].log_ratios)} finished rounds", "refusals": []}
             )
     return operators
 
 
-def rows_of(op: str, row: str, by_round: dict[int, dict[str, float]]) -> RowRounds:
-    pairs = [sides for _, sides in sorted(by_round.items()) if set(sides) == {"a", "b"}]
+def rows_of(op: str, row: str, by_round: dict[int, dict[str, float]], firsts: dict[int, str]) -> RowRounds:
+    both = {number: sides for number, sides in sorted(by_round.items()) if set(sides) == {"a", "b"}}
+    pairs = list(both.values())
     return RowRounds(
         op=op,
         dtype="",
@@ -168,6 +178,7 @@ def rows_of(op: str, row: str, by_round: dict[int, dict[str, float]]) -> RowRoun
         log_ratios=tuple(math.log(sides["b"] / sides["a"]) for sides in pairs),
         t_a_ms=statistics.median(sides["a"] for sides in pairs),
         t_b_ms=statistics.median(sides["b"] for sides in pairs),
+        firsts=tuple(firsts.get(number) for number in both),
     )
 
 

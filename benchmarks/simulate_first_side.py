@@ -1,4 +1,5 @@
-"""Verdicts where the side that was launched first has an advantage: free coins against coins balanced in pairs.
+"""Verdicts where the side that was launched first has an advantage: free coins, coins balanced in pairs, and these
+with the advantage taken out of the interval, as verdicts do it.
 
     PYTHONPATH=. python benchmarks/simulate_first_side.py [--campaigns 2000] [--seed 1]
 
@@ -19,20 +20,23 @@ from zlbench_core.verdicts import RowRounds, decide_operator
 
 ROUNDS = 6
 NOISE = 0.001
-ADVANTAGES = (0.0, 0.002, 0.004, 0.008)
-EFFECTS = (0.0, 0.01)
+ADVANTAGES = (0.0, 0.002, 0.004, 0.008, 0.033)
+EFFECTS = (0.0, 0.005, 0.01)
+KINDS = ("free", "balanced", "balanced, taken out")
 
 
-def signs(coins: str, seed: int, rng: np.random.Generator) -> np.ndarray:
-    if coins == "free":
-        return rng.choice([-1.0, 1.0], ROUNDS)
-    firsts = [Coins(seed, "mm", number).first_side() for number in range(1, ROUNDS + 1)]
-    return np.array([1.0 if side == "a" else -1.0 for side in firsts])
+def first_sides(kind: str, seed: int, rng: np.random.Generator) -> list[str]:
+    if kind == "free":
+        return list(rng.choice(["a", "b"], ROUNDS))
+    return [Coins(seed, "mm", number).first_side() for number in range(1, ROUNDS + 1)]
 
 
-def verdict(log_ratios: np.ndarray) -> str:
-    rounds = tuple(map(float, log_ratios))
-    row = RowRounds("mm", "", "kernel", "row", 0, log_ratios=rounds, t_a_ms=0.05, t_b_ms=0.05)
+def verdict(kind: str, effect: float, advantage: float, seed: int, rng: np.random.Generator) -> str:
+    firsts = first_sides(kind, seed, rng)
+    signs = np.array([1.0 if side == "a" else -1.0 for side in firsts])
+    rounds = tuple(map(float, effect + advantage * signs + rng.normal(0, NOISE, ROUNDS)))
+    told = tuple(firsts) if kind == KINDS[-1] else ()
+    row = RowRounds("mm", "", "kernel", "row", 0, rounds, t_a_ms=0.05, t_b_ms=0.05, firsts=told)
     return decide_operator("mm", [row], ir=None, refusals=[]).verdict.value
 
 
@@ -47,17 +51,13 @@ def main() -> None:
     print("| --- | --- | --- | --- | --- | --- |")
     for effect in EFFECTS:
         for advantage in ADVANTAGES:
-            for coins in ("free", "balanced"):
+            for kind in KINDS:
                 rng = np.random.default_rng(options.seed)
-                found = Counter(
-                    verdict(
-                        effect + advantage * signs(coins, number, rng) + rng.normal(0, NOISE, ROUNDS),
-                    )
-                    for number in range(options.campaigns)
-                )
+                numbers = range(options.campaigns)
+                found = Counter(verdict(kind, effect, advantage, number, rng) for number in numbers)
                 shares = [found["FASTER"] + found["SLOWER"], found["SAME"], found["UNDECIDED"]]
                 told = " | ".join(f"{count / options.campaigns:.1%}" for count in shares)
-                print(f"| {effect:.1%} | {advantage:.1%} | {coins} | {told} |", flush=True)
+                print(f"| {effect:.1%} | {advantage:.1%} | {kind} | {told} |", flush=True)
 
 
 if __name__ == "__main__":

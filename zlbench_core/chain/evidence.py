@@ -78,7 +78,13 @@ def sample_lines(run: Run, calls: RunCalls) -> Iterator[SampleLine]:
 
 def _round(pair: PairedRound, a: TimedCall | None, b: TimedCall | None) -> RowRound:
     log_ratio = math.log(pair.b.latency / pair.a.latency)
-    return RowRound(log_ratio, _span(a, b), pair.a.latency, pair.b.latency)
+    return RowRound(log_ratio, _span(a, b), pair.a.latency, pair.b.latency, _first_side(pair))
+
+
+def _first_side(pair: PairedRound) -> str | None:
+    """The side whose process was launched first; None where the identities do not tell one from the other."""
+    places = (pair.a_run.identity.get("order"), pair.b_run.identity.get("order"))
+    return "a" if places == (0, 1) else "b" if places == (1, 0) else None
 
 
 def _sides(pair: PairedRound, calls: Calls) -> tuple[TimedCall | None, TimedCall | None]:

@@ -139,6 +139,8 @@ def _void(operator: Operator, found: Found, _: Any) -> Iterator[str]:
     yield "find what disturbs the device, and measure again."
 
 
+WORTH_TELLING = 0.0005  # of what the interval leaves out
+
 _EXPLAIN: dict[str, Callable[[Operator, Found, dict[str, Any]], Iterator[str]]] = {
     "FASTER": _claim,
     "SLOWER": _claim,
@@ -159,6 +161,9 @@ def _estimate(evidence: dict[str, Any], found: Found) -> Iterator[str]:
     told = f"B took {ratio(evidence['ratio'])} times A's latency ({change(evidence['ratio'])})"
     level = percent(1 - found["alpha"])
     yield f"Over all rows {told}; the {level} interval is {interval(evidence['ratio_ci'])}."
+    first = evidence.get("first_over_second")
+    if first is not None and abs(first - 1) >= WORTH_TELLING:
+        yield f"The side launched first took {change(first)} than the other; the interval leaves that out."
 
 
 def _chance(operator: Operator, found: Found) -> str:

@@ -22,7 +22,7 @@ from zlbench_core.files import atomic_open
 from zlbench_core.verdicts.looks import Looks
 from zlbench_core.verdicts.stored import RowRound, StoredCampaign, StoredOperator, StoredRow
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 ROUNDS_NAME = "rounds.parquet"
 SAMPLES_NAME = "samples.parquet"
 _META = b"zlbench"
@@ -41,6 +41,7 @@ ROUNDS_SCHEMA = pa.schema(
         ("span", _FLOAT),
         ("t_a_ms", _FLOAT),
         ("t_b_ms", _FLOAT),
+        ("first_side", _TEXT),
     ]
 )
 SAMPLES_SCHEMA = pa.schema(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 
 from zlbench_core.errors import ConfigError
@@ -16,21 +17,24 @@ ROUNDS_FACTOR = 3.0
 MOST_NEEDED = 1000
 
 
-def mean_and_sd(values: Sequence[float]) -> tuple[float | None, float | None]:
-    """Mean and sample standard deviation (n - 1). Sums are correctly rounded: the order is nothing."""
-    count = len(values)
-    if count == 0:
-        return None, None
-    mean = math.fsum(values) / count
-    if count == 1:
-        return mean, None
-    return mean, math.sqrt(math.fsum((value - mean) ** 2 for value in values) / (count - 1))
+@dataclass(frozen=True)
+class Effect:
+    """log(B/A) over some rounds: its estimate, the standard deviation of one round, and the standard error of the
+    estimate with its degrees of freedom; None where the rounds are too few. `first_side`: log(first / second), what
+    the side that was launched first gained or lost, where that is known and was taken out."""
 
+    theta: float | None = None
+    sd: float | None = None
+    error: float | None = None
+    freedom: int = 0
+    first_side: float | None = None
 
-def t_interval(mean: float, sd: float, count: int, alpha: float) -> tuple[float, float]:
-    """The two-sided t interval mean +- t_{n-1, 1-alpha/2} sd / sqrt(n), at confidence 1 - alpha."""
-    half = _quantile(count - 1, alpha) * sd / math.sqrt(count)
-    return mean - half, mean + half
+    def interval(self, alpha: float) -> tuple[float, float] | None:
+        """The two-sided t interval theta +- t_{freedom, 1-alpha/2} error, at confidence 1 - alpha."""
+        if self.theta is None or self.error is None:
+            return None
+        half = _quantile(self.freedom, alpha) * self.error
+        return self.theta - half, self.theta + half
 
 
 @lru_cache(maxsize=1024)  # all rows of a campaign ask for the same few
@@ -39,6 +43,36 @@ def _quantile(freedom: int, alpha: float) -> float:
     from scipy.special import stdtrit
 
     return -float(stdtrit(freedom, alpha / 2))
+
+
+def effect_of(values: Sequence[float], firsts: Sequence[str | None] = ()) -> Effect:
+    """The effect over rounds whose log(B/A) are `values`; `firsts`: the side that was launched first in each.
+
+    Where every round tells its first side and each side was first, the two orders are two groups (the analysis of a
+    crossover trial: Jones & Kenward 2014, section 2.3): the effect is the mean of their means, which an advantage of
+    the first side does not move, and a round's spread is that within them, n - 2 degrees of freedom. Else it is the
+    plain mean, with n - 1. Sums are correctly rounded: the order of the rounds is nothing.
+    """
+    groups = [
+        [value for value, first in zip(values, firsts, strict=bool(firsts)) if first == side] for side in "ab"
+    ]
+    if len(values) > 2 and all(groups) and sum(map(len, groups)) == len(values):
+        a_first, b_first = (math.fsum(group) / len(group) for group in groups)
+        squares = math.fsum(
+            (value - mean) ** 2
+            for group, mean in zip(groups, (a_first, b_first), strict=True)
+            for value in group
+        )
+        sd = math.sqrt(squares / (len(values) - 2))
+        error = sd * math.sqrt(math.fsum(1 / len(group) for group in groups)) / 2
+        return Effect((a_first + b_first) / 2, sd, error, len(values) - 2, (b_first - a_first) / 2)
+    if not values:
+        return Effect()
+    mean = math.fsum(values) / len(values)
+    if len(values) == 1:
+        return Effect(mean)
+    sd = math.sqrt(math.fsum((value - mean) ** 2 for value in values) / (len(values) - 1))
+    return Effect(mean, sd, sd / math.sqrt(len(values)), len(values) - 1)
 
 
 def resolution(t_a_ms: float, t_b_ms: float, batch: int = 1) -> float:

@@ -33,7 +33,8 @@ class RowRounds:
 
     `log_ratios` has one entry a round: the mean of log(B/A) over the round's superblocks, None where
     either side has no measurement. `spans` (optional, same length) is how far log(B/A) moved from the first
-    to the last superblock of the round. `t_a_ms`, `t_b_ms`: the typical latency of each side in
+    to the last superblock of the round. `firsts` (optional, same length): the side that was launched first,
+    None where that is not known. `t_a_ms`, `t_b_ms`: the typical latency of each side in
     milliseconds, None when no round measured the row. `batch`: launches between two clock readings.
     Raises ReadError for a value that is none of this.
     """
@@ -48,6 +49,7 @@ class RowRounds:
     t_b_ms: float | None
     batch: int = 1
     spans: tuple[float | None, ...] = ()
+    firsts: tuple[str | None, ...] = ()
 
     def __post_init__(self) -> None:
         for name in ("log_ratios", "spans"):
@@ -56,8 +58,13 @@ class RowRounds:
                     raise ReadError(
                         f"{self.label}: {name} of round {number} is {value}; a finite number or null"
                     )
-        if self.spans and len(self.spans) != len(self.log_ratios):
-            raise ReadError(f"{self.label}: {len(self.spans)} spans for {len(self.log_ratios)} rounds")
+        for name in ("spans", "firsts"):
+            given = getattr(self, name)
+            if given and len(given) != len(self.log_ratios):
+                raise ReadError(f"{self.label}: {len(given)} {name} for {len(self.log_ratios)} rounds")
+        for first in self.firsts:
+            if first not in ("a", "b", None):
+                raise ReadError(f"{self.label}: firsts holds {first!r}; a, b or null is expected")
         if self.batch < 1:
             raise ReadError(f"{self.label}: batch is {self.batch}; 1 or more launches are expected")
         if self.counted:
@@ -85,7 +92,8 @@ class RowRounds:
     def first_rounds(self, count: int) -> RowRounds:
         if count >= len(self.log_ratios):
             return self
-        return replace(self, log_ratios=self.log_ratios[:count], spans=self.spans[:count])
+        cut = {name: getattr(self, name)[:count] for name in ("log_ratios", "spans", "firsts")}
+        return replace(self, **cut)
 
 
 @dataclass(frozen=True)
@@ -96,6 +104,7 @@ class Evidence:
     rounds: int
     theta: float | None
     sd: float | None
+    first_side: float | None
     ci: tuple[float, float] | None
     same_ci: tuple[float, float] | None
     p_rounds: float
@@ -105,7 +114,8 @@ class Evidence:
     looks: Looks
 
     def to_json(self) -> dict[str, Any]:
-        """Plain JSON values; ratios are B/A latency, so below 1 is faster. `sd_log` is of one round."""
+        """Plain JSON values; ratios are B/A latency, so below 1 is faster. `sd_log` is of one round.
+        `first_over_second`: the latency of the side that was launched first over the other's."""
         return {
             "rounds_run": self.rounds_run,
             "rounds": self.rounds,
@@ -113,6 +123,7 @@ class Evidence:
             "ratio_ci": _ratios(self.ci),
             "ratio_same_ci": _ratios(self.same_ci),
             "sd_log": self.sd,
+            "first_over_second": None if self.first_side is None else math.exp(self.first_side),
             "p_rounds": self.p_rounds,
             "p": self.p,
             "delta": self.delta,

@@ -13,7 +13,7 @@ from zlbench_core.verdicts.judge import judge
 from zlbench_core.verdicts.looks import Looks, plan_looks
 from zlbench_core.verdicts.maxt import max_t_p
 from zlbench_core.verdicts.model import Evidence, OperatorVerdict, RowKey, RowRounds, RowVerdict, Verdict
-from zlbench_core.verdicts.rounds import combine, included_rows, row_weights
+from zlbench_core.verdicts.rounds import combine, common_firsts, included_rows, row_weights
 from zlbench_core.verdicts.signflip import sign_flip_p
 from zlbench_core.verdicts.stopping import further_rounds
 
@@ -104,6 +104,7 @@ def _operator_evidence(
         combine([row.log_ratios for row in rows], weights),
         # A drift is the operator's only where all of its rows could show it.
         combine([row.spans for row in rows], weights) if len(with_spans) == len(rows) else (),
+        common_firsts(rows),
         delta=delta_of([_resolution(row) for row in rows], weights, delta),
         looks=looks,
         test=lambda values: sign_flip_p(values, seed=seed),
@@ -126,6 +127,7 @@ def _row_verdict(row: RowRounds, p_rounds: float, delta: float | None, looks: Lo
     evidence = gather(
         row.log_ratios,
         row.spans,
+        row.firsts,
         delta=delta_of([_resolution(row)], [1.0], delta),
         looks=looks,
         test=lambda _: p_rounds,

@@ -91,6 +91,12 @@ def combine(series: Sequence[Sequence[float | None]], weights: Sequence[float]) 
     )
 
 
+def common_firsts(rows: Sequence[RowRounds]) -> tuple[str | None, ...]:
+    """The side that was launched first in each round, where the rows agree on it: they share their processes."""
+    told = [{row.firsts[number] for row in rows if row.firsts} for number in range(len(rows[0].log_ratios))]
+    return tuple(next(iter(sides)) if len(sides) == 1 else None for sides in told)
+
+
 def _check_rows(rows: Sequence[RowRounds]) -> None:
     seen: set[RowKey] = set()
     for row in rows:

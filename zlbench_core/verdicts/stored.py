@@ -18,12 +18,14 @@ SEED = 0  # of the patterns that are drawn above 20 rounds
 
 @dataclass(frozen=True)
 class RowRound:
-    """One row in one round: log(B/A), how far it moved over the round, both latencies in ms; None: no measurement."""
+    """One row in one round: log(B/A), how far it moved over the round, both latencies in ms; None: no measurement.
+    `first_side`: the side that was launched first, None where no run tells."""
 
     log_ratio: float | None = None
     span: float | None = None
     t_a_ms: float | None = None
     t_b_ms: float | None = None
+    first_side: str | None = None
 
 
 @dataclass(frozen=True)
@@ -52,6 +54,7 @@ class StoredRow:
             t_b_ms=statistics.median(one.t_b_ms for one in counted) if counted else None,
             batch=self.batch,
             spans=spans if any(span is not None for span in spans) else (),
+            firsts=tuple(one.first_side for one in self.rounds),
         )
 
 

@@ -6,6 +6,7 @@ import json
 from argparse import Namespace
 from dataclasses import replace
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
@@ -30,10 +31,10 @@ from zlbench_core.verdicts.stored import judge_stored
 
 @pytest.fixture
 def folder(real_runs, make_campaign):
-    """Six rounds of one changed operator, side b 2% slower."""
+    """Six rounds of one changed operator, side b 2% slower; the sides come first by turns."""
     for number in range(1, 7):
-        real_runs.add("mm", "a", number, 20.0 + number / 1000, "code")
-        real_runs.add("mm", "b", number, 20.4 + number / 700, "other")
+        real_runs.add("mm", "a", number, 20.0 + number / 1000, "code", order=(number + 1) % 2)
+        real_runs.add("mm", "b", number, 20.4 + number / 700, "other", order=number % 2)
     summarise(make_campaign(), real_runs.folders(), [real_runs.gate("mm")], real_runs.root)
     return real_runs.root
 
@@ -60,6 +61,28 @@ def test_one_stored_value_that_is_another_is_seen(folder, column, capsys):
     assert lines
     assert all(line.startswith("verdicts differ: operators.mm.") for line in lines)
     assert last == "verdicts differ: rounds.parquet: it is not the file that receipt.json vouches for"
+
+
+def test_the_side_that_came_first_is_stored_and_what_it_gained_is_told(folder, capsys):
+    table = pq.read_table(folder / "rounds.parquet")
+    assert table.column("first_side").to_pylist() == ["a", "b", "a", "b", "a", "b"]
+    [operator] = json.loads((folder / "verdicts.json").read_text())["operators"]
+    assert operator["evidence"]["first_over_second"] == pytest.approx(1, abs=1e-3)
+    place = table.schema.get_field_index("first_side")
+    unknown = table.set_column(place, table.schema.field("first_side"), [pa.nulls(6, pa.string())])
+    pq.write_table(unknown, folder / "rounds.parquet")
+    assert verdict.run(Namespace(folder=folder, json=False)) == 1
+    assert "operators.mm.evidence.first_over_second" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("orders", [(0, 0), (None, 1), ([0], 1), (1, 2)])
+def test_identities_that_do_not_tell_who_came_first_take_nothing_out(real_runs, make_campaign, orders):
+    for number in range(1, 7):
+        for side, order in zip("ab", orders, strict=True):
+            real_runs.add("mm", side, number, 20.0, side, order=order)
+    summarise(make_campaign(), real_runs.folders(), [real_runs.gate("mm")], real_runs.root)
+    rounds = read_rounds(real_runs.root / "rounds.parquet").operators[0].rows[0].rounds
+    assert [one.first_side for one in rounds] == [None] * 6
 
 
 def test_another_alpha_in_the_store_is_seen(folder, capsys):

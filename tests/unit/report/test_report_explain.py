@@ -41,6 +41,13 @@ def test_a_claim_names_its_numbers_and_what_would_change_it():
     assert "What would change it: a larger declared margin" in text
 
 
+def test_what_the_first_side_gained_is_told_where_it_is_worth_it():
+    assert "The side launched first took 3.3% less than the other" in told(
+        "SAME", {**EVIDENCE, "first_over_second": 0.967}
+    )
+    assert "launched first" not in told("SAME", {**EVIDENCE, "first_over_second": 1.0001})
+
+
 def test_slower_is_told_on_the_other_side_of_one():
     assert "wholly above 1.0050" in told("SLOWER", {**EVIDENCE, "ratio": 1.1, "ratio_ci": [1.05, 1.15]})
 

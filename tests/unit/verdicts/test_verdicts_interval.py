@@ -6,26 +6,43 @@ import pytest
 
 from zlbench_core.errors import ConfigError
 from zlbench_core.verdicts.interval import (
+    Effect,
     delta_of,
+    effect_of,
     margin,
-    mean_and_sd,
     resolution,
     rounds_needed,
-    t_interval,
 )
 
 
-def test_mean_and_sd_by_hand():
-    assert mean_and_sd([1, 2, 3, 4, 5, 6]) == (3.5, pytest.approx(math.sqrt(17.5 / 5)))
-    assert mean_and_sd([2.0]) == (2.0, None)
-    assert mean_and_sd([]) == (None, None)
-
-
-def test_interval_by_hand():
+def test_the_plain_effect_by_hand():
+    found = effect_of([1, 2, 3, 4, 5, 6])
+    assert (found.theta, found.sd) == (3.5, pytest.approx(math.sqrt(17.5 / 5)))
     # t(5, 0.975) = 2.570582; 2.570582 * 1.870829 / sqrt(6) = 1.963315
-    assert t_interval(3.5, math.sqrt(3.5), 6, 0.05) == pytest.approx((1.536685, 5.463315), abs=1e-5)
+    assert found.interval(0.05) == pytest.approx((1.536685, 5.463315), abs=1e-5)
     # t(5, 0.95) = 2.015048: the interval of two one-sided tests at 5%
-    assert t_interval(0.0, 1.0, 6, 0.10)[1] == pytest.approx(2.015048 / math.sqrt(6), abs=1e-6)
+    assert found.interval(0.10)[1] == pytest.approx(3.5 + 2.015048 * 1.870829 / math.sqrt(6), abs=1e-5)
+    assert effect_of([2.0]) == Effect(2.0)
+    assert effect_of([]) == Effect()
+    assert effect_of([2.0]).interval(0.05) is None
+
+
+def test_the_first_sides_advantage_is_taken_out_by_hand():
+    # a first: 1, 2, 3 (mean 2, squares 2); b first: 7, 9 (mean 8, squares 2); 4 / (5 - 2) = sd^2
+    found = effect_of([1, 7, 2, 9, 3], ["a", "b", "a", "b", "a"])
+    assert (found.theta, found.first_side, found.freedom) == (5.0, 3.0, 3)
+    assert found.sd == pytest.approx(math.sqrt(4 / 3))
+    # t(3, 0.975) = 3.182446; the error is sd sqrt(1/3 + 1/2) / 2 = 0.527046
+    assert found.interval(0.05) == pytest.approx((5 - 1.677297, 5 + 1.677297), abs=1e-5)
+
+
+@pytest.mark.parametrize("firsts", [(), ["a", "a", "a"], ["a", None, "b"], [None, None, None]])
+def test_where_the_order_is_not_known_or_was_always_one_nothing_is_taken_out(firsts):
+    assert effect_of([1.0, 2.0, 4.0], firsts) == effect_of([1.0, 2.0, 4.0])
+
+
+def test_two_rounds_have_no_spread_within_an_order():
+    assert effect_of([1.0, 3.0], ["a", "b"]) == effect_of([1.0, 3.0])
 
 
 def test_margin_is_half_a_percent_for_a_kernel_of_fifty_microseconds():

@@ -19,6 +19,9 @@ NOISE = st.sampled_from([1e-5, 0.0005, 0.002, 0.01])
 def rows_of_rounds(draw: st.DrawFn) -> list[RowRounds]:
     """One to three rows over the same 5 to 13 rounds, some of them lost, around a few effects and noises."""
     rounds = draw(st.sampled_from([5, 6, 6, 6, 9, 12, 12, 13]))
+    firsts = draw(
+        st.sampled_from([(), tuple("abba"[number % 4] for number in range(rounds)), ("a",) * rounds])
+    )
     rows = []
     for number in range(draw(st.integers(1, 3))):
         effect, noise = draw(EFFECTS), draw(NOISE)
@@ -28,14 +31,16 @@ def rows_of_rounds(draw: st.DrawFn) -> list[RowRounds]:
         y = tuple(None if r in lost else effect + noise * value for r, value in enumerate(drawn))
         spans = tuple(draw(st.sampled_from([(0.03,) * rounds, (0.001,) * rounds, ()])))
         times = draw(st.sampled_from([(0.05, 0.05), (0.002, 0.0021)]))
-        rows.append(RowRounds("mm", "float16", "kernel", f"[{number}]", 0, y, *times, 1, spans))
+        rows.append(RowRounds("mm", "float16", "kernel", f"[{number}]", 0, y, *times, 1, spans, firsts))
     return rows
 
 
 def swapped(row: RowRounds) -> RowRounds:
     mirrored = tuple(None if y is None else -y for y in row.log_ratios)
     spans = tuple(-span for span in row.spans)
-    return replace(row, log_ratios=mirrored, spans=spans, t_a_ms=row.t_b_ms, t_b_ms=row.t_a_ms)
+    firsts = tuple({"a": "b", "b": "a"}[first] for first in row.firsts)
+    times = {"t_a_ms": row.t_b_ms, "t_b_ms": row.t_a_ms}
+    return replace(row, log_ratios=mirrored, spans=spans, firsts=firsts, **times)
 
 
 @given(rows_of_rounds())
@@ -58,7 +63,12 @@ def test_the_order_of_rounds_and_rows_changes_nothing(rows, random):
     rows = [row.first_rounds(used) for row in rows]
     order = random.sample(range(used), used)
     shuffled = [
-        replace(row, log_ratios=tuple(row.log_ratios[r] for r in order), spans=row.spans) for row in rows
+        replace(
+            row,
+            log_ratios=tuple(row.log_ratios[r] for r in order),
+            firsts=tuple(row.firsts[r] for r in order if row.firsts),
+        )
+        for row in rows
     ]
     one, other = decide(*rows).to_json(), decide(*reversed(shuffled)).to_json()
     # Whether the sides drift apart from round to round is a matter of the order.
