@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 from zlbench_core.verdicts.interval import MOST_NEEDED, margin, rounds_needed
@@ -75,12 +76,20 @@ def _open_detail(evidence: Evidence, detected: bool, p: float) -> str:
         small = abs(evidence.theta) < margin(evidence.delta)
         return "detected, below delta" if small else "detected, not clear of delta"
     if claim_beyond_margin(evidence) is not None:
-        return f"beyond delta, but p = {p:.3g} is above {evidence.looks.alpha:g}"
+        told = f"beyond delta, but p = {p:.3g} is above {evidence.looks.alpha:g}"
+        return f"{told}: the side launched first moved it by more" if _order_is_larger(evidence) else told
     return ""
 
 
+def _order_is_larger(evidence: Evidence) -> bool:
+    return evidence.first_side is not None and abs(evidence.first_side) > abs(evidence.theta)
+
+
 def _needed(evidence: Evidence) -> int | None:
-    estimate = rounds_needed(evidence.theta, evidence.sd, evidence.delta)
+    """The interval leaves out what the first side gains; the p of a claim does not, and needs rounds for it too."""
+    claims = abs(evidence.theta) > margin(evidence.delta)
+    spread = math.hypot(evidence.sd, evidence.first_side or 0.0) if claims else evidence.sd
+    estimate = rounds_needed(evidence.theta, spread, evidence.delta)
     if estimate is None:
         return None
     looks = evidence.looks

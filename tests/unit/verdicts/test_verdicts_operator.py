@@ -117,8 +117,13 @@ def test_a_difference_that_is_larger_than_the_advantage_is_claimed_and_its_inter
     assert found.verdict is Verdict.SLOWER
     low, high = found.evidence.ci
     assert 0.045 < low < 0.05 < high < 0.055
-    # Of six rounds whose signs do not agree no order makes a claim.
-    assert decide(row([value + 0.02 for value in ADVANTAGE], firsts=FIRSTS)).verdict is Verdict.UNDECIDED
+
+
+def test_a_difference_smaller_than_the_advantage_is_no_claim_and_is_promised_no_few_rounds():
+    found = decide(row([value + 0.02 for value in ADVANTAGE], firsts=FIRSTS))
+    assert found.verdict is Verdict.UNDECIDED
+    assert found.detail.endswith("is above 0.05: the side launched first moved it by more")
+    assert found.rounds_needed == 44  # (3 * 0.033 / (0.02 - log 1.005))^2 = 43.4
 
 
 def test_rows_that_disagree_on_who_came_first_take_nothing_out_of_the_operator():
