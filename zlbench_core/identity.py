@@ -97,5 +97,8 @@ def _check_types(identity: Mapping[str, Any], path: Path) -> None:
             raise IdentityError(
                 f"unreadable identity {path}: {name} is {type(value).__name__}; {kind.__name__} is expected"
             )
+    used = (identity.get("replay") or {}).get("used")
+    if not isinstance(used, list | None) or not all(isinstance(use, dict) for use in used or ()):
+        raise IdentityError(f"unreadable identity {path}: replay.used holds no list of objects")
     if not all(isinstance(axis, str) for axis in identity.get("declared") or ()):
         raise IdentityError(f"unreadable identity {path}: declared holds more than texts; str is expected")

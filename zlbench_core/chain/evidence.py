@@ -63,7 +63,7 @@ def sample_lines(run: Run, calls: RunCalls) -> Iterator[SampleLine]:
         if call is not None
     }
     place = run.identity.get("order")
-    run_head = (run.op, run.side, run.round, place if isinstance(place, int) else None)
+    run_head = (run.op, run.side, run.round, place if _is_below(2, place) else None)
     for call in calls.calls:
         role, key = roles.get(call.seq, (OTHER, _NO_ROW))
         call_head = (call.node, call.seq, call.timer, call.batch, call.flush_l2)
@@ -100,7 +100,7 @@ def _span(a: TimedCall | None, b: TimedCall | None) -> float | None:
     found: dict[int, dict[int, tuple[str, tuple[float, ...]]]] = {}
     for side, call in (("A", a), ("B", b)):
         for block in call.blocks:
-            if _is_int(block.get("superblock")) and _is_int(block.get("place")):
+            if _is_below(len(call.blocks), block.get("superblock")) and _is_int(block.get("place")):
                 samples = block_samples(call, block) or ()
                 found.setdefault(block["superblock"], {})[block["place"]] = (side, samples)
     numbers = range(max(found, default=-1) + 1)
@@ -132,12 +132,17 @@ def _block(call: TimedCall, number: int) -> tuple[Any, ...]:
     """The last columns of a block of a duet. What has none, or is of another form than its own, stays in `extra`."""
     block = call.blocks[number]
     rest = dict(block)
-    superblock = rest.pop("superblock") if _is_int(rest.get("superblock")) else None
-    place = rest.pop("place") if _is_int(rest.get("place")) else number
+    superblock = rest.pop("superblock") if _is_below(len(call.blocks), rest.get("superblock")) else None
+    place = rest.pop("place") if _is_below(len(ORDERS[0]), rest.get("place")) else number
     orders = call.extra.get("order")
     known = isinstance(orders, list) and superblock is not None and superblock < len(orders)
-    order = str(orders[superblock]) if known else None
+    order = orders[superblock] if known and orders[superblock] in ORDERS else None
     return (superblock, order, place, block_samples(call, block), _extra(rest))
+
+
+def _is_below(limit: int, value: Any) -> bool:
+    """Whether `value` is a number from 0; a call has more blocks than superblocks."""
+    return _is_int(value) and 0 <= value < limit
 
 
 def _is_int(value: Any) -> bool:

@@ -117,7 +117,10 @@ def _asked_env(run: Run) -> dict[str, str]:
     if not path.is_file():
         return {}
     side = read_object(path, ReadError, what="header").get("side")
-    return dict(side.get("env") or {}) if isinstance(side, dict) else {}
+    env = (side.get("env") or {}) if isinstance(side, dict) else {}
+    if not isinstance(env, dict):
+        raise ReadError(f"header {path}: env of the side is {type(env).__name__}; an object is expected")
+    return env
 
 
 def gate_refusals(gate: dict[str, Any] | None, op: str) -> list[str]:

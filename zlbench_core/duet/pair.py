@@ -23,10 +23,9 @@ class SideThread(threading.Thread):
         super().__init__(name=f"duet side {request.side.name}")
         self.request, self._lease, self._on_end = request, lease, on_end
         self.error: BaseException | None = None
-        self.withdrawn = (
-            False  # the pair was interrupted: how the process then ends says nothing about its side
-        )
+        self.over = threading.Event()  # join is no substitute: once interrupted it takes the thread for ended
         self._end_process: Callable[[], None] | None = None
+        self._unwanted = False
         self._launched = threading.Event()
 
     def run(self) -> None:
@@ -35,33 +34,31 @@ class SideThread(threading.Thread):
         except BaseException as error:  # raised again in the job's own thread
             self.error = error
         finally:
-            if self.withdrawn:
-                self.forget()
             self._launched.set()
             self._on_end(self.request.side.name)
+            self.over.set()
 
     def wait_for_start(self) -> None:
         self._launched.wait()
 
     def end_process(self) -> None:
-        """End the process and whatever it started; nothing happens where it has not started."""
+        """End the process and whatever it started; one that has not started yet is ended when it does."""
+        self._unwanted = True
         if self._end_process is not None:
             self._end_process()
 
-    def forget(self) -> None:
-        """Take the identity away: a round without one is measured again."""
-        identity_path(self.request.out_dir).unlink(missing_ok=True)
-
     def _note_start(self, end: Callable[[], None]) -> None:
         self._end_process = end
+        if self._unwanted:
+            end()
         self._launched.set()
 
 
 def replay_pair(requests: Mapping[str, RunRequest], lease: Lease, settings: Duet) -> tuple[str, ...]:
     """Run one duet. Returns the sides in the order in which they were launched and loaded.
 
-    Where a side dies or hangs, both identities are failed and name it. Raises what the runner itself raises. An
-    interruption leaves no identity, since half a pair is no evidence.
+    Where a side dies or hangs, both identities are failed and name it. Raises what the runner itself raises. That, and
+    an interruption, leaves no identity, since half a pair is no evidence.
     """
     one = requests[SIDES[0]]
     conductor = Conductor(settings, Coins(settings.seed, one.op, one.round or 0))
@@ -76,16 +73,11 @@ def replay_pair(requests: Mapping[str, RunRequest], lease: Lease, settings: Duet
                 threads[name].wait_for_start()
             coordinator.run()
             _let_end(threads, conductor)
+            _end_all(threads)
+            _judge(requests, threads, conductor)
         except BaseException:
             _withdraw(threads)
             raise
-        finally:
-            _end_all(threads)
-    for thread in threads.values():
-        if thread.error is not None:
-            raise thread.error
-    if conductor.failure is not None:
-        _fail_both(requests, conductor)
     return conductor.order
 
 
@@ -96,7 +88,7 @@ def _let_end(threads: Mapping[str, SideThread], conductor: Conductor) -> None:
         threads[conductor.culprit].end_process()
     patience = None if conductor.failure is None else GRACE_SECONDS
     for thread in threads.values():
-        thread.join(patience)
+        thread.over.wait(patience)
 
 
 def _end_all(threads: Mapping[str, SideThread]) -> None:
@@ -105,15 +97,29 @@ def _end_all(threads: Mapping[str, SideThread]) -> None:
         thread.end_process()
     for thread in threads.values():
         if thread.ident is not None:
-            thread.join()
+            thread.over.wait()
 
 
 def _withdraw(threads: Mapping[str, SideThread]) -> None:
+    """Take both identities away once nothing writes them any more, however often that is interrupted."""
+    while True:
+        try:
+            _end_all(threads)
+            for thread in threads.values():
+                identity_path(thread.request.out_dir).unlink(missing_ok=True)
+            return
+        except KeyboardInterrupt:
+            continue
+
+
+def _judge(
+    requests: Mapping[str, RunRequest], threads: Mapping[str, SideThread], conductor: Conductor
+) -> None:
     for thread in threads.values():
-        thread.withdrawn = True
-    _end_all(threads)
-    for thread in threads.values():
-        thread.forget()
+        if thread.error is not None:
+            raise thread.error
+    if conductor.failure is not None:
+        _fail_both(requests, conductor)
 
 
 def _fail_both(requests: Mapping[str, RunRequest], conductor: Conductor) -> None:

@@ -27,6 +27,7 @@ SCHEMA_VERSION = 1
 FOLDER = "ir"
 INDEX = "index.json"
 VARIANT = "variant.json"
+_NEEDED = ("normaliser", "options", "signature", "constexprs", "attributes", *LAUNCH_OPTIONS)
 
 
 @dataclass(frozen=True)
@@ -62,6 +63,15 @@ class Variant:
             "attributes": self.document["attributes"],
             **launch,
         }
+
+    def check(self) -> None:
+        """Raises KeyError or TypeError where the document lacks what a comparison reads of it."""
+        texts = [self.kernel, self.variant_id, *self.stages, *self.missing]
+        texts += [stage["normalised"] for stage in self.document["stages"]]
+        if not all(isinstance(text, str) for text in texts):
+            raise TypeError(f"{texts} holds more than texts")
+        for name in _NEEDED:
+            self.document[name]
 
     def read_stage(self, stage: str) -> bytes:
         """The stage as the compiler left it. Raises ArchiveError when it was changed since, or is gone."""
@@ -142,6 +152,7 @@ def _variants(root: Path, index: Mapping[str, Any]) -> Iterator[Variant]:
         if digest != index["digests"].get(f"{entry['path']}/{VARIANT}"):
             raise ArchiveError(f"variant {path} was changed after it was archived")
         variant = Variant(folder, document)
+        variant.check()
         for stage in variant.stages:
             variant.read_stage(stage)
         yield variant

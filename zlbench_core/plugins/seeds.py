@@ -14,12 +14,22 @@ import pytest
 
 
 @pytest.hookimpl(tryfirst=True)
+def pytest_collectstart(collector: pytest.Collector) -> None:
+    if isinstance(collector, pytest.Module):  # what it draws as it is imported
+        _seed()
+
+
+@pytest.hookimpl(tryfirst=True)
 def pytest_runtest_setup(item: pytest.Item) -> None:
+    _seed()
+
+
+def _seed() -> None:
     import torch
 
     from zlbench_core.suite.inputs import SEED
 
     random.seed(SEED)
-    if "numpy" in sys.modules:  # an interpreter of a vendor's may lack it
-        sys.modules["numpy"].random.seed(SEED)
+    if (numpy := sys.modules.get("numpy")) is not None:  # an interpreter of a vendor's may lack it
+        numpy.random.seed(SEED)
     torch.manual_seed(SEED)  # of all devices; one that is not open yet gets it when it opens

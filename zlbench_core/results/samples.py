@@ -81,9 +81,9 @@ def _call(line: bytes, path: Path | str) -> TimedCall:
     try:
         record = json.loads(line)
         samples = tuple(float(value) for value in record["samples_ms"])
-        seq, node, timer = int(record["seq"]), str(record["node"]), str(record["timer"])
+        seq, node, timer = _number(record["seq"]), _text(record["node"]), _text(record["timer"])
         value, fallback = positive(record.get("value_ms")), record.get("fallback")
-        batch, blocks = int(record.get("batch", 1)), _blocks(record.get("blocks"))
+        batch, blocks = _number(record.get("batch", 1)), _blocks(record.get("blocks"))
         extra = {name: found for name, found in record.items() if name not in _KNOWN}
     except (ValueError, TypeError, KeyError, AttributeError, OverflowError, RecursionError) as error:
         raise ReadError(f"samples {path}: a line is no timed call: {type(error).__name__} {error}") from None
@@ -92,6 +92,20 @@ def _call(line: bytes, path: Path | str) -> TimedCall:
     said, flush = one_line(str(fallback)) if fallback else None, record.get("flush_l2")
     flush = flush if isinstance(flush, bool) else None
     return TimedCall(seq, node, timer, samples, value, said, batch, flush, blocks, extra)
+
+
+def _number(value: Any) -> int:
+    """A whole number that samples.parquet can hold."""
+    number = int(value)
+    if abs(number) >= 1 << 63:
+        raise OverflowError(f"a number has {number.bit_length()} bits; 63 are allowed")
+    return number
+
+
+def _text(value: Any) -> str:
+    text = str(value)
+    text.encode()  # half a character, which JSON can hold, is no text
+    return text
 
 
 def _blocks(value: Any) -> tuple[Mapping[str, Any], ...]:

@@ -90,8 +90,8 @@ def read_rounds(path: Path | str) -> StoredCampaign:
     try:
         table = pq.read_table(path, memory_map=False)
         meta = json.loads((table.schema.metadata or {})[_META])
-        if meta.pop("schema_version") != SCHEMA_VERSION:
-            raise ReadError(f"stored rounds {path} are of another schema; {SCHEMA_VERSION} is expected")
+        if (version := meta.pop("schema_version")) != SCHEMA_VERSION:
+            raise ReadError(f"stored rounds {path} are of schema {version!r}; {SCHEMA_VERSION} is expected")
         return _campaign(meta, table.select(ROUNDS_SCHEMA.names).to_pylist())
     except FileNotFoundError:
         raise ReadError(f"no stored rounds: {path} does not exist") from None

@@ -223,3 +223,12 @@ def test_samples_that_cannot_be_read_refuse_the_operator(duet):
     gate = json.loads(duet.gate("mm").read_text())
     case, _ = with_calls(build_case("mm", runs, gate, ["env:TRITON_F32_DEFAULT"]), runs)
     assert any(line.startswith("samples: a r1:") for line in case.refusals)
+
+
+def test_stored_rounds_of_another_schema_are_refused_with_their_own(folder):
+    table = pq.read_table(folder / "rounds.parquet")
+    older = {**json.loads(table.schema.metadata[b"zlbench"]), "schema_version": 1}
+    table = table.drop_columns("first_side").replace_schema_metadata({b"zlbench": json.dumps(older)})
+    pq.write_table(table, folder / "rounds.parquet")
+    with pytest.raises(ReadError, match=r"rounds\.parquet are of schema 1; 2 is expected$"):
+        read_rounds(folder / "rounds.parquet")

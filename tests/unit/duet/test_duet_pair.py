@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -42,21 +43,28 @@ HANGS = "subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(600)']
 class Launcher:
     """Stands in for run_benchmark: the same promises, another process."""
 
-    def __init__(self, program: str) -> None:
+    def __init__(self, program: str, interrupt_in_ending: int = 0, interrupt_before: str = "") -> None:
         self.program = program
+        self.endings = -interrupt_in_ending  # the ending that makes this 0 is interrupted
+        self.interrupt_before = interrupt_before  # the start of this side
         self.started: list[str] = []
         self.processes: list[subprocess.Popen[bytes]] = []
 
     def __call__(self, request: RunRequest, lease: Lease, on_start: OnStart) -> dict[str, Any]:
         init_identity(request.out_dir, op=request.op, round=request.round, status="running")
+        if request.side.name == self.interrupt_before:
+            os.kill(os.getpid(), signal.SIGINT)
+            time.sleep(0.3)
         env = {**os.environ, "ZL_DUET_SOCKET": str(request.duet_socket), "ZL_DUET_SIDE": request.side.name}
         process = subprocess.Popen(
             [sys.executable, "-c", self.program], env=env, start_new_session=True, stderr=subprocess.DEVNULL
         )
         self.started.append(request.side.name)
         self.processes.append(process)
-        on_start(lambda: _end(process))
+        on_start(lambda: self._end(process))
         code = process.wait()
+        if self.endings > -1:
+            time.sleep(0.3)  # what a run does before it tells how it ended
         failure = None if code == 0 else f"crashed: signal {-code}" if code < 0 else f"pytest exit {code}"
         init_identity(
             request.out_dir,
@@ -66,6 +74,12 @@ class Launcher:
             failure=failure,
         )
         return load_identity(request.out_dir)
+
+    def _end(self, process: subprocess.Popen[bytes]) -> None:
+        self.endings += 1
+        if self.endings == 0:
+            threading.Timer(0.1, os.kill, (os.getpid(), signal.SIGINT)).start()
+        _end(process)
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:
@@ -83,16 +97,35 @@ def replay(
     def play(program: str, number: int = 1, **changes: Any) -> tuple[Launcher, dict[str, dict[str, Any]]]:
         launcher = Launcher(SIDE % program)
         monkeypatch.setattr(pair, "run_benchmark", launcher)
-        campaign = load_campaign({**default_config(), "protocol": "duet"})
-        requests = {
-            side: RunRequest(campaign, campaign.side(side), "mm", tmp_path / side, "off", round=number)
-            for side in "ab"
-        }
-        order = pair.replay_pair(requests, Lease(None), settings(**changes))
+        order = pair.replay_pair(_requests(tmp_path, number), Lease(None), settings(**changes))
         assert list(order) == launcher.started
         return launcher, {side: load_identity(tmp_path / side) for side in "ab"}
 
     return play
+
+
+@pytest.fixture
+def interrupted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Launcher]:
+    """Play a duet that is interrupted; what holds of each such is asserted here."""
+
+    def play(launcher: Launcher, **changes: Any) -> Launcher:
+        monkeypatch.setattr(pair, "run_benchmark", launcher)
+        with pytest.raises(KeyboardInterrupt):
+            pair.replay_pair(_requests(tmp_path), Lease(None), settings(**changes))
+        assert all(process.returncode is not None for process in launcher.processes)
+        assert [thread.name for thread in threading.enumerate() if "duet side" in thread.name] == []
+        assert list(tmp_path.glob("[ab]/run_identity.json")) == []
+        return launcher
+
+    return play
+
+
+def _requests(root: Path, number: int = 1) -> dict[str, RunRequest]:
+    campaign = load_campaign({**default_config(), "protocol": "duet"})
+    return {
+        side: RunRequest(campaign, campaign.side(side), "mm", root / side, "off", round=number)
+        for side in "ab"
+    }
 
 
 @pytest.mark.parametrize("number", [1, 2])
@@ -114,6 +147,22 @@ def test_an_interruption_is_no_failure_of_a_side_and_leaves_no_identity(replay: 
         replay("os.kill(os.getppid(), 2); time.sleep(600)")
     assert sorted(path.name for path in tmp_path.glob("[ab]/run_identity.json")) == []
     assert {path.name for path in tmp_path.iterdir()} >= {"a", "b"}, "both sides had begun"
+
+
+@pytest.mark.parametrize("side", ["a", "b"])
+def test_a_side_that_had_not_started_when_it_was_interrupted_is_ended_as_it_starts(
+    interrupted: Callable[..., Launcher], side: str
+) -> None:
+    launcher = interrupted(Launcher("import time; time.sleep(5)", interrupt_before=side))
+    assert {process.returncode for process in launcher.processes} == {-signal.SIGKILL}
+
+
+def test_a_second_interruption_while_the_sides_are_being_ended_changes_nothing(
+    interrupted: Callable[..., Launcher],
+) -> None:
+    program = "os.kill(os.getppid(), 2); time.sleep(600)"
+    launcher = interrupted(Launcher(SIDE % program, interrupt_in_ending=2))
+    assert sorted(launcher.started) == ["a", "b"]
 
 
 def test_a_side_that_hangs_is_ended_with_its_children(replay: Any) -> None:
@@ -156,13 +205,8 @@ def test_a_benchmark_that_cannot_be_started_is_raised_and_leaves_no_partner(
         return launcher(request, lease, on_start)
 
     monkeypatch.setattr(pair, "run_benchmark", run)
-    campaign = load_campaign({**default_config(), "protocol": "duet"})
-    requests = {
-        side: RunRequest(campaign, campaign.side(side), "mm", tmp_path / side, "off", round=1)
-        for side in "ab"
-    }
     with pytest.raises(FileNotFoundError, match="/gone/python"):
-        pair.replay_pair(requests, Lease(None), settings())
+        pair.replay_pair(_requests(tmp_path), Lease(None), settings())
     assert all(process.poll() is not None for process in launcher.processes)
 
 

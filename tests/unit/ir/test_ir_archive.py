@@ -9,6 +9,7 @@ import pytest
 from ir_helpers import facts
 
 from zlbench_core.errors import ArchiveError
+from zlbench_core.files import sha256_of
 from zlbench_core.ir import normalise
 from zlbench_core.ir.archive import read_archive, read_variant
 from zlbench_core.ir.writer import ArchiveWriter
@@ -101,6 +102,24 @@ def test_an_archive_that_is_not_what_its_digests_say_is_refused(
     path = run / "ir" / "add" / facts("add").variant_id / name
     path.unlink() if content is None else path.write_text(content)
     with pytest.raises(ArchiveError, match=message):
+        read_archive(run)
+
+
+@pytest.mark.parametrize(
+    "name", ["kernel", "variant", "stages_missing", "normaliser", "options", "signature", "num_warps"]
+)
+def test_a_variant_that_lacks_what_is_compared_is_refused_though_it_is_vouched_for(
+    archive: Callable[..., Path], name: str
+) -> None:
+    run = archive("a", {"add": STAGES})
+    path = run / "ir" / "add" / facts("add").variant_id / "variant.json"
+    path.write_text(
+        json.dumps({key: one for key, one in json.loads(path.read_text()).items() if key != name})
+    )
+    index = json.loads((run / "ir" / "index.json").read_text())
+    index["digests"][str(path.relative_to(run / "ir"))] = sha256_of(path)
+    (run / "ir" / "index.json").write_text(json.dumps(index))
+    with pytest.raises(ArchiveError, match=f"malformed IR archive .* KeyError: '{name}'"):
         read_archive(run)
 
 

@@ -19,6 +19,8 @@ def draw(name):
     with open("drawn.jsonl", "a") as stream:
         stream.write(json.dumps([name, *drawn]) + "\\n")
 
+draw("import")
+
 def test_one():
     for _ in range(int(os.environ["CALLS"])):
         torch.rand(3), random.random(), numpy.random.rand()
@@ -50,6 +52,7 @@ def draws(tmp_path: Path):
 def test_a_benchmark_draws_the_same_numbers_in_every_process_whatever_ran_before_it(draws) -> None:
     seeded = ("-p", "zlbench_core.plugins.seeds")
     first, second = draws(0, *seeded), draws(7, *seeded)
+    assert first["import"] == second["import"], "what the file draws as it is imported"
     assert first["two"] == second["two"] == first["one"]
     assert first["one"] != second["one"], "seven draws before it, in the same test"
     bare = draws(0)
