@@ -35,8 +35,10 @@ class SideThread(threading.Thread):
             self.error = error
         finally:
             self._launched.set()
-            self._on_end(self.request.side.name)
-            self.over.set()
+            try:
+                self._on_end(self.request.side.name)
+            finally:
+                self.over.set()
 
     def wait_for_start(self) -> None:
         self._launched.wait()
