@@ -24,6 +24,7 @@ ENOUGH_MS = 2.0
 AGREEMENT = 0.1
 FAR = 2.0  # times the limit: what one launch that enclosed no waiting puts beyond it is launched no more
 EVENT_LATENCY_MS = 0.1  # how much later than the host queued it an idle device may begin, generously
+IDLE_MS = 20.0  # a device that stood still for longer may have lowered its clocks
 WARM, COLD = "warm", "cold"
 
 
@@ -45,6 +46,7 @@ class QuickTimer:
     fill_ms: float | None = None
     host_ms: float | None = None  # what one launch costs the host
     late: bool = False  # whether each attempt of the last measurement enclosed waiting
+    busy_until: float = -math.inf  # on the host's clock, in seconds
 
     def measure(self, launch: Callable[[], None], best_ms: float) -> float:
         """The quickest of a few launches in milliseconds; `best_ms` is the best config's so far.
@@ -74,18 +76,24 @@ class QuickTimer:
         return self._timed(launch, _count(quick_ms, QUIET_LAUNCHES))
 
     def _first(self, launch: Callable[[], None]) -> tuple[float, float]:
-        """The first launch, and how much of it the device was surely busy: what the host needed may be waiting."""
+        """The first launch, and how much of it the device was surely busy at full speed: what the host needed may be
+        waiting, and a device that stood still before says nothing."""
         start, end = self._pair()
         asked = self.clock()
+        idle_ms = (asked - self.busy_until) * 1e3
         start.record()
         launch()
         end.record()
         host_ms = (self.clock() - asked) * 1e3
-        self.interface.synchronize()
+        self._wait()
         if self.host_ms is None:
             self.host_ms = self._host_ms(launch)
         first = start.elapsed_time(end)
-        return first, first - host_ms - EVENT_LATENCY_MS
+        return first, first - host_ms - EVENT_LATENCY_MS if idle_ms < IDLE_MS else 0.0
+
+    def _wait(self) -> None:
+        self.interface.synchronize()
+        self.busy_until = self.clock()
 
     def _host_ms(self, launch: Callable[[], None]) -> float:
         started = self.clock()
@@ -133,7 +141,7 @@ class QuickTimer:
             end.record()
         late = asks_late and events[0][0].query()
         self.late = self.late and late
-        self.interface.synchronize()
+        self._wait()
         return min(start.elapsed_time(end) for start, end in events), late
 
     def _pair(self) -> tuple[Any, Any]:

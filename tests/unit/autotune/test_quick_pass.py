@@ -102,9 +102,22 @@ def counted(device: Device, launched: list) -> None:
 def test_one_launch_is_enough_for_what_alone_is_far_beyond_a_slow_best():
     device, launched = Device(16.0, 20 * US), []
     timer = QuickTimer(device, device.clear, True, device.clock, host_ms=0.02)
+    timer.measure(device.launch, best_ms=float("inf"))  # the device is at work
     quick = timer.measure(lambda: counted(device, launched), best_ms=2.1)
     assert (len(launched), timer.late) == (1, False)
     assert 15 < quick <= 16
+
+
+def test_the_first_launch_of_a_device_that_stood_still_drops_nothing():
+    device, clocks = Device(2.0, 20 * US), iter([4.0])  # its clocks are low, and rise
+
+    def launch():
+        device._queue(20 * US, 2.0 * next(clocks, 1.0))
+
+    timer = QuickTimer(device, device.clear, True, device.clock, host_ms=0.02)
+    timer.measure(device.launch, best_ms=float("inf"))
+    device.now += 100.0
+    assert timer.measure(launch, best_ms=2.1) == pytest.approx(2.0, rel=0.01)
 
 
 @pytest.mark.parametrize("where", ["before the launch", "behind the launch"])
@@ -117,6 +130,7 @@ def test_a_host_that_stops_around_the_first_launch_does_not_make_a_kernel_hopele
         device.now += next(stops, 0.0)
 
     timer = QuickTimer(device, device.clear, True, device.clock, host_ms=0.02)
+    timer.measure(device.launch, best_ms=float("inf"))
     assert timer.measure(launch, best_ms=2.1) == pytest.approx(2.2, rel=0.01)
 
 
