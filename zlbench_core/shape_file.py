@@ -28,13 +28,14 @@ def check_shape_file(campaign: Campaign) -> None:
         return
     table = read_shapes(campaign.shape_file)
     names = get_provider(campaign.provider).shape_names(campaign)
+    # Names first: what is odd in an entry of another suite's file is no mistake in it.
+    for name in [] if names is None else table:
+        if name not in names and not _is_anchor(table, name, names):
+            raise _refused(campaign.shape_file, _unknown(name, names, campaign.provider))
     for name, entry in table.items():
         problem = _entry_problem(entry, flat=names is not None)
         if problem is not None:
             raise _refused(campaign.shape_file, f"{_told(name)}: {problem}")
-    for name in [] if names is None else table:
-        if name not in names and not _is_anchor(table, name, names):
-            raise _refused(campaign.shape_file, _unknown(name, names))
 
 
 def shape_notes(campaign: Campaign) -> list[str]:
@@ -105,12 +106,17 @@ def _is_anchor(table: dict[Any, Any], name: Any, names: Set[str]) -> bool:
     """Whether `name` only carries the YAML anchor of entries below it, whose names are known."""
     order = list(table)
     below = order[order.index(name) + 1 :]
-    return any(table[one]["shapes"] is table[name]["shapes"] for one in below if one in names)
+    shapes = _shapes_of(table[name])
+    return shapes is not None and any(_shapes_of(table[one]) is shapes for one in below if one in names)
 
 
-def _unknown(name: Any, names: Set[str]) -> str:
+def _shapes_of(entry: Any) -> Any:
+    return entry.get("shapes") if isinstance(entry, dict) else None
+
+
+def _unknown(name: Any, names: Set[str], provider: str) -> str:
     hint = did_you_mean(str(name), names) or f"known are {', '.join(sorted(names))}"
-    return f"{_told(name)} is neither an operator nor a benchmark class; {shortened(hint, 400)}"
+    return f"{_told(name)} is neither an operator nor a benchmark class of provider {provider}; {shortened(hint, 400)}"
 
 
 def _is_named(campaign: Campaign, op: str, table: dict[Any, Any]) -> bool:
