@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import reprlib
 from collections.abc import Set
 from functools import lru_cache
-from pathlib import Path
 from typing import Any
 
 import yaml
@@ -56,7 +56,7 @@ def read_shapes(path: str) -> dict[Any, Any]:
         with open(path, "rb") as stream:
             content = stream.read(MAX_BYTES + 1)
     except OSError as error:
-        told = "is not a file" if not Path(path).is_file() else f"cannot be read: {error.strerror}"
+        told = "is not a file" if not os.path.isfile(path) else f"cannot be read: {error.strerror}"
         raise PreflightError("shape_file", f"shape_file {path} {told}") from None
     if len(content) > MAX_BYTES:
         raise _refused(path, f"larger than {MAX_BYTES >> 20} MiB; a YAML file of shapes is expected")
