@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Mapping
+from contextlib import suppress
 from copy import deepcopy
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -14,11 +15,12 @@ import yaml
 
 from zlbench_core.backends import get_backend
 from zlbench_core.backends.base import ALL_VISIBILITY_KEYS
+from zlbench_core.config_values import check_values, check_variable
 from zlbench_core.errors import ConfigError
 from zlbench_core.results.tables import resolve_device_arg
 from zlbench_core.schemas import validated
 from zlbench_core.sealing import sealed_all, unsealed_all
-from zlbench_core.verdicts import minimum_rounds
+from zlbench_core.verdicts import check_level, minimum_rounds
 
 TWO_LOOKS = "two-looks"
 DEFAULT_CONFIG = Path(__file__).parent.parent / "config" / "config.yaml"
@@ -183,6 +185,8 @@ def load_campaign(
     merge would leave a switch of the file's in force that nobody asked for.
     Raises ConfigError, one line.
     """
+    check_values(config, source)
+    check_values(dict(overrides or {}), source)
     raw = deepcopy(dict(config))
     if overrides and overrides.get("sides") is not None:
         raw["sides"] = deepcopy(overrides["sides"])
@@ -194,16 +198,16 @@ def load_campaign(
         backend=backend.name,
         target=values["target"] if backend.name == "cpu" else None,
         provider=values["provider"],
-        suite_dirs=tuple(str(Path(folder).absolute()) for folder in values["suite_dirs"]),
+        suite_dirs=tuple(str(_absolute(folder)) for folder in values["suite_dirs"]),
         ops=tuple(values["ops"]),
         op_files=values["op_files"],
         level=values["level"],
         mode=values["mode"],
         dtypes=tuple(values["dtypes"]),
         shape_file=_absolute(values["shape_file"]),
-        warmup=values["warmup"],
-        iter=values["iter"],
-        devices=tuple(values["devices"]),
+        warmup=_whole(values["warmup"]),
+        iter=_whole(values["iter"]),
+        devices=tuple(item if isinstance(item, str) else int(item) for item in values["devices"]),
         sides=sides,
         rounds=int(values["rounds"]) if values["measure"] else 1,
         stopping=values["stopping"],
@@ -237,6 +241,17 @@ def hints(campaign: Campaign) -> list[str]:
     ]
 
 
+def unused_keys(campaign: Campaign, config: Mapping[str, Any]) -> list[str]:
+    """What the configuration sets and this campaign has no use for, worth a line where somebody may count on it."""
+    lines = []
+    if config.get("duet") and campaign.measure and campaign.duet is None:
+        lines.append(f"duet is set, and protocol is {campaign.protocol}: nothing of it is used")
+    if campaign.placebo.ops and not (campaign.is_ab and campaign.measure):
+        why = "side b is null" if campaign.measure else "measure is false"
+        lines.append(f"placebo.ops is set, and {why}: no placebo is timed")
+    return lines
+
+
 def default_config() -> dict[str, Any]:
     """The embedded default campaign, as config/config.yaml writes it."""
     return yaml.safe_load(DEFAULT_CONFIG.read_text(encoding="utf-8"))
@@ -246,7 +261,7 @@ def _accept_command_line_forms(raw: dict[str, Any]) -> None:
     """Snakemake's --config hands over some values as strings (SNAKEMAKE.md (a)); read them as they were meant."""
     for name in ("ops", "dtypes", "suite_dirs"):
         if isinstance(raw.get(name), str):
-            raw[name] = [part for part in raw[name].split(",") if part]
+            raw[name] = [part.strip() for part in raw[name].split(",") if part.strip()]
     sides = raw.get("sides")
     if isinstance(sides, dict) and sides.get("b") in ("null", "", "none"):
         sides["b"] = None
@@ -273,18 +288,26 @@ def _accept_devices(raw: dict[str, Any]) -> None:
         raw["devices"] = devices
 
 
-def _pop_devices(raw: dict[str, Any], name: str) -> list[int | str] | None:
+def _pop_devices(raw: dict[str, Any], name: str) -> Any:
+    """A list where a text or one index stands; what is neither is for the schema to refuse."""
     value = raw.pop(name, None)
-    if value is None:
-        return None
-    items = value if isinstance(value, list) else str(value).split(",")
-    return [int(item) if str(item).isdigit() else item for item in items if item != ""]
+    if isinstance(value, str):
+        value = [part for part in value.split(",") if part.strip()]
+    elif type(value) is int:
+        value = [value]
+    return list(map(_device, value)) if isinstance(value, list) else value
+
+
+def _device(item: Any) -> Any:
+    text = item.strip() if isinstance(item, str) else item
+    return int(text) if isinstance(text, str) and text.isascii() and text.isdecimal() else text
 
 
 def _parse_nested(raw: dict[str, Any], section: str, name: str) -> None:
     nested = raw.get(section)
     if isinstance(nested, dict) and isinstance(nested.get(name), str):
-        nested[name] = yaml.safe_load(nested[name])
+        with suppress(yaml.YAMLError):  # the text itself is then refused, with its key
+            nested[name] = yaml.safe_load(nested[name])
 
 
 def _sides(values: Mapping[str, Any], source: str) -> tuple[Side, ...]:
@@ -294,6 +317,7 @@ def _sides(values: Mapping[str, Any], source: str) -> tuple[Side, ...]:
         if given is None:
             continue
         for variable in given["env"]:
+            check_variable(variable, f"sides.{name}.env", source)
             if variable in RESERVED_ENV or variable.startswith("ZL_"):
                 raise ConfigError(
                     f"sides.{name}.env.{variable} in {source}: zlbench sets this variable itself; use the config key"
@@ -305,7 +329,7 @@ def _sides(values: Mapping[str, Any], source: str) -> tuple[Side, ...]:
             Side(
                 name,
                 dict(sorted(given["env"].items())),
-                str(Path(python).absolute()),
+                str(_absolute(python)),
                 _absolute(provider_dir),
             )
         )
@@ -323,7 +347,7 @@ def _autotune(values: Mapping[str, Any]) -> Autotune:
         record_side=values["record_side"],
         shards=int(values["shards"]),
         pins_from=_absolute(values["from"]),
-        compile_threads=values["compile_threads"],
+        compile_threads=_whole(values["compile_threads"]),
         compile_pool=values["compile_pool"],
         early_drop=values["early_drop"],
     )
@@ -343,6 +367,11 @@ def _duet(values: Mapping[str, Any]) -> Duet | None:
     return Duet(block_ms=float(given["block_ms"]), patience=float(given["patience"]), **counts)
 
 
+def _whole(value: float | None) -> int | None:
+    """YAML's 2.0, which counts as an integer, as one."""
+    return None if value is None else int(value)
+
+
 def _absolute(path: str | None) -> str | None:
     return None if path is None else str(Path(path).expanduser().absolute())
 
@@ -353,7 +382,10 @@ def _check(campaign: Campaign, source: str) -> None:
     unknown = sorted(set(campaign.op_files) - set(campaign.ops))
     if unknown:
         raise ConfigError(f"op_files in {source} names {', '.join(unknown)}, which is not among ops")
+    check_level(f"alpha in {source}", campaign.alpha)
     _check_placebo(campaign, source)
+    if campaign.autotune.pins_from is not None and campaign.autotune.mode == "off":
+        raise ConfigError(f"autotune.from in {source}: mode 'off' replays no pins; replay is allowed")
     if campaign.tuner_cache.startswith("shared:") and campaign.is_ab and campaign.records:
         raise ConfigError(
             f"tuner_cache {campaign.tuner_cache!r} in {source}: a record on a shared cache inherits winners; "

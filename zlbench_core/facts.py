@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from functools import cache
 from pathlib import Path
 
@@ -38,12 +39,12 @@ def forget_facts() -> None:
 
 
 def _side_facts(campaign: Campaign, side: Side) -> dict[str, object]:
-    shapes = Path(campaign.shape_file) if campaign.shape_file else None
+    shapes = campaign.shape_file
     return {
         **_packages(side.python),
         **get_provider(campaign.provider).facts(campaign, side),
         "variables": collect_variables(side_environment(campaign, side, None)),
-        "shape_file": sha256_of(shapes) if shapes and shapes.is_file() else None,
+        "shape_file": sha256_of(shapes) if shapes and os.path.isfile(shapes) else None,
     }
 
 

@@ -117,7 +117,14 @@ def rounds_after_gate(campaign: Campaign, op: str, *gate_files: Path | str) -> r
     when it looks, and nothing that was timed does. Else the file of the operator's device is enough.
     """
     verdicts = {name: verdict for file in gate_files for name, verdict in _read(file).items()}
-    return range(1, _rounds(campaign, op, verdicts[op], family_size(verdicts.values())) + 1)
+    return range(1, rounds_of_verdict(campaign, op, verdicts[op], family_size(verdicts.values())) + 1)
+
+
+def rounds_of_verdict(campaign: Campaign, op: str, verdict: str, family: int) -> int:
+    """The rounds of an operator, by what its gate found, before anybody looks. `family`: see family_size."""
+    if verdict == "different" or (verdict == "identical" and campaign.allow_no_diff):
+        return campaign_looks(campaign, family).at_least if campaign.looks_twice else campaign.rounds
+    return campaign.placebo.rounds if verdict == "identical" and campaign.placebo.wants(op) else 1
 
 
 def rounds_after_look(look_file: Path | str, op: str) -> range:
@@ -145,12 +152,6 @@ def campaign_looks(campaign: Campaign, family: int) -> Looks:
     if campaign.rounds < minimum_rounds(campaign.alpha):
         return plan_looks(campaign.alpha)  # so few rounds can claim nothing at all
     return fixed_looks(campaign.rounds, campaign.alpha)
-
-
-def _rounds(campaign: Campaign, op: str, verdict: str, family: int) -> int:
-    if verdict == "different" or (verdict == "identical" and campaign.allow_no_diff):
-        return campaign_looks(campaign, family).at_least if campaign.looks_twice else campaign.rounds
-    return campaign.placebo.rounds if verdict == "identical" and campaign.placebo.wants(op) else 1
 
 
 def _read(path: Path | str) -> dict[str, Any]:

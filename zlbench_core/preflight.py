@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -78,8 +79,10 @@ def check_replay_from(campaign: Campaign, side: Side) -> None:
 
 
 def check_python(campaign: Campaign, side: Side) -> None:
-    if not Path(side.python).is_file():
+    if not os.path.isfile(side.python):
         raise PreflightError("python", f"sides.{side.name}.python {side.python} is not a file")
+    if not os.access(side.python, os.X_OK):
+        raise PreflightError("python", f"sides.{side.name}.python {side.python} may not be executed")
 
 
 def check_devices(campaign: Campaign) -> list[DeviceInfo]:

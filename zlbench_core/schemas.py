@@ -13,8 +13,17 @@ from jsonschema import Draft202012Validator, ValidationError
 from jsonschema.exceptions import best_match
 
 from zlbench_core.errors import ConfigError, ZlbenchError
+from zlbench_core.results.text import printable, shortened
 from zlbench_core.spelling import did_you_mean
 
+_KINDS = {"array": "list", "object": "mapping"}  # as YAML calls them
+_LIMITS = {
+    "minimum": "at least {}",
+    "maximum": "at most {}",
+    "exclusiveMinimum": "more than {}",
+    "minItems": "at least {} item",
+    "minLength": "a text of at least {} character",
+}
 SCHEMA_DIR = Path(__file__).parent.parent / "workflow" / "schemas"
 
 
@@ -79,28 +88,49 @@ def _unknown_key(error: ValidationError, where: str, source: str) -> str:
     known = sorted(error.schema.get("properties", {}))
     unknown = sorted(set(error.instance) - set(known), key=str)[0]
     hint = did_you_mean(str(unknown), known) or f"allowed are {', '.join(known)}"
-    return f"unknown key {'.'.join(filter(None, (where, str(unknown))))} in {source}; {hint}"
+    told = shortened(printable(str(unknown)), 80)
+    return f"unknown key {'.'.join(filter(None, (where, told)))} in {source}; {hint}"
 
 
 def _allowed(error: ValidationError) -> str:
     if error.validator == "enum":
         return f"allowed are {', '.join(map(str, error.validator_value))}"
     if error.validator == "type":
-        kinds = error.validator_value if isinstance(error.validator_value, list) else [error.validator_value]
-        # YAML reads 1 and true as a number and a truth value, and a user who wrote them meant text.
-        quoted = (
-            ': it must be quoted, as in "1"' if kinds == ["string"] and _is_scalar(error.instance) else ""
-        )
-        return f"{' or '.join(kinds)} is expected{quoted}"
+        return _allowed_types(error)
+    if error.validator == "anyOf":
+        return f"{' or '.join(map(_kind, error.validator_value))} is expected"
+    if error.validator == "uniqueItems":
+        return f"{_short(_repeated(error.instance))} may stand there once"
     if error.validator == "pattern" and "examples" in error.schema:
         return f"allowed is for example {' or '.join(error.schema['examples'])}"
     if error.validator == "pattern":
         return f"it must match {error.validator_value}"
-    return f"{error.validator} {error.validator_value} is expected"
+    words = _LIMITS.get(error.validator, error.validator + " {}")
+    return f"{words.format(error.validator_value)} is expected"
 
 
-def _is_scalar(value: Any) -> bool:
-    return isinstance(value, bool | int | float)
+def _allowed_types(error: ValidationError) -> str:
+    if "enum" in error.schema:
+        # YAML reads off and yes as truth values, and a user who wrote them meant the word.
+        meant = [one for one in error.schema["enum"] if yaml.safe_load(str(one)) is error.instance]
+        quoted = f': it must be quoted, as in "{meant[0]}"' if meant else ""
+        return f"allowed are {', '.join(map(str, error.schema['enum']))}{quoted}"
+    kinds = error.validator_value if isinstance(error.validator_value, list) else [error.validator_value]
+    # So with 1 and true, a number and a truth value.
+    is_scalar = isinstance(error.instance, bool | int | float)
+    quoted = ': it must be quoted, as in "1"' if kinds == ["string"] and is_scalar else ""
+    return f"{' or '.join(_KINDS.get(kind, kind) for kind in kinds)} is expected{quoted}"
+
+
+def _kind(choice: Mapping[str, Any]) -> str:
+    """One of several schemas in a word; one that is only referred to is a mapping."""
+    if "const" in choice:
+        return str(choice["const"])
+    return _KINDS.get(choice.get("type", "object"), str(choice.get("type")))
+
+
+def _repeated(items: list[Any]) -> Any:
+    return next(item for place, item in enumerate(items) if item in items[:place])
 
 
 def _short(value: Any) -> str:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import reprlib
 from collections.abc import Set
 from functools import lru_cache
-from pathlib import Path
 from typing import Any
 
 import yaml
@@ -28,13 +28,14 @@ def check_shape_file(campaign: Campaign) -> None:
         return
     table = read_shapes(campaign.shape_file)
     names = get_provider(campaign.provider).shape_names(campaign)
+    # Names first: what is odd in an entry of another suite's file is no mistake in it.
+    for name in [] if names is None else table:
+        if name not in names and not _is_anchor(table, name, names):
+            raise _refused(campaign.shape_file, _unknown(name, names, campaign.provider))
     for name, entry in table.items():
         problem = _entry_problem(entry, flat=names is not None)
         if problem is not None:
             raise _refused(campaign.shape_file, f"{_told(name)}: {problem}")
-    for name in [] if names is None else table:
-        if name not in names and not _is_anchor(table, name, names):
-            raise _refused(campaign.shape_file, _unknown(name, names))
 
 
 def shape_notes(campaign: Campaign) -> list[str]:
@@ -55,7 +56,7 @@ def read_shapes(path: str) -> dict[Any, Any]:
         with open(path, "rb") as stream:
             content = stream.read(MAX_BYTES + 1)
     except OSError as error:
-        told = "is not a file" if not Path(path).is_file() else f"cannot be read: {error.strerror}"
+        told = "is not a file" if not os.path.isfile(path) else f"cannot be read: {error.strerror}"
         raise PreflightError("shape_file", f"shape_file {path} {told}") from None
     if len(content) > MAX_BYTES:
         raise _refused(path, f"larger than {MAX_BYTES >> 20} MiB; a YAML file of shapes is expected")
@@ -105,12 +106,17 @@ def _is_anchor(table: dict[Any, Any], name: Any, names: Set[str]) -> bool:
     """Whether `name` only carries the YAML anchor of entries below it, whose names are known."""
     order = list(table)
     below = order[order.index(name) + 1 :]
-    return any(table[one]["shapes"] is table[name]["shapes"] for one in below if one in names)
+    shapes = _shapes_of(table[name])
+    return shapes is not None and any(_shapes_of(table[one]) is shapes for one in below if one in names)
 
 
-def _unknown(name: Any, names: Set[str]) -> str:
+def _shapes_of(entry: Any) -> Any:
+    return entry.get("shapes") if isinstance(entry, dict) else None
+
+
+def _unknown(name: Any, names: Set[str], provider: str) -> str:
     hint = did_you_mean(str(name), names) or f"known are {', '.join(sorted(names))}"
-    return f"{_told(name)} is neither an operator nor a benchmark class; {shortened(hint, 400)}"
+    return f"{_told(name)} is neither an operator nor a benchmark class of provider {provider}; {shortened(hint, 400)}"
 
 
 def _is_named(campaign: Campaign, op: str, table: dict[Any, Any]) -> bool:

@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from zlbench_core.cache_folders import remove_dead_folders
-from zlbench_core.campaign import Campaign, hints, load_campaign
+from zlbench_core.campaign import Campaign, hints, load_campaign, unused_keys
+from zlbench_core.campaign_file import check_repeated_keys
 from zlbench_core.chain.mend import mend
 from zlbench_core.folder_lock import SNAKEMAKE_LOCKS, hold_folder
 from zlbench_core.preflight import check_files
@@ -54,20 +55,23 @@ def load_workflow_campaign(config: dict[str, Any], workflow: Any) -> Campaign:
     Raises ConfigError; PreflightError for files that are not there; FolderBusyError beside a live run.
     """
     files = [str(path) for path in workflow.configfiles or workflow.overwrite_configfiles or ()]
+    for file in files:
+        check_repeated_keys(file)
     command_line = dict(workflow.config_settings.config or {})
     source = " and ".join([*files, *(["--config"] if command_line else [])])
     campaign = load_campaign(config, overrides=command_line, source=source)
+    unused = unused_keys(campaign, config)
     seal_config(config)
     for side in campaign.sides:
         carry(side.env)
         check_files(campaign, side)
     if workflow.is_main_process:
-        _begin(campaign, sys.argv[1:])
+        _begin(campaign, sys.argv[1:], unused)
     return campaign
 
 
-def _begin(campaign: Campaign, argv: Sequence[str]) -> None:
-    lines = hints(campaign) + shape_notes(campaign)
+def _begin(campaign: Campaign, argv: Sequence[str], unused: Sequence[str] = ()) -> None:
+    lines = [*unused, *hints(campaign), *shape_notes(campaign)]
     if not only_looks(argv):
         lines += hold_folder()
         lines += [f"{left} is removed; a killed run left it" for left in remove_dead_folders()]

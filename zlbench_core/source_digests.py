@@ -38,6 +38,7 @@ _READERS += (
     "chain/mend.py",
     "chain/parts.py",
     "chain/recompute.py",
+    "chain/replaced.py",
     "chain/store.py",
     "caliber",
     "quick_schemas.py",

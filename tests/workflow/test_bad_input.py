@@ -20,6 +20,7 @@ SWITCH = {"a": {}, "b": {"env": {"TRITON_F32_DEFAULT": "ieee"}}}
         ({"ops": ["nosuch"]}, ["PREFLIGHT_FAILED check=op", "nosuch", "softmax"]),
         ({"ops": ["../mm"]}, ["../mm"]),
         ({"ops": ["mm; touch owned"]}, ["mm; touch owned"]),
+        ({"sides": {"a": {}, "b": {"env": {1: "1"}}}}, ["sides.b.env", "the key 1, which is no text"]),
         ({"level": "extreme"}, ["extreme", "comprehensive"]),
         ({"bakend": "cpu"}, ["bakend", "did you mean backend?"]),
         ({"sides": {"a": {}, "b": {}}}, ["do not differ"]),
@@ -63,6 +64,22 @@ def test_a_machine_that_lacks_something_fails_in_preflight(campaign, config, nam
     assert all(name in told[0] for name in names)
     last = outcome.err.splitlines()[-1]
     assert last == f"zlbench: not done. {told[0]}. Once that is mended, the same command goes on from here"
+
+
+def test_what_a_file_says_twice_is_refused_and_what_has_no_use_is_told(tmp_path):
+    def dry_run(content: str) -> subprocess.CompletedProcess[str]:
+        (tmp_path / "own.yaml").write_text(content)
+        command = [sys.executable, "-m", "snakemake", "--snakefile", str(SNAKEFILE), "-n", "--cores", "1"]
+        command += ["--directory", str(tmp_path), "--configfile", str(tmp_path / "own.yaml")]
+        return subprocess.run(command, env={**os.environ}, capture_output=True, text=True, check=False)
+
+    given = "ops: [mm]\nrounds: 6\nsides: {a: {}, b: {env: {X: '1'}}}\nduet: {seed: 2}\n"
+    done = dry_run(given)
+    assert done.returncode == 0, done.stderr
+    assert "zlbench: duet is set, and protocol is rounds: nothing of it is used\n" in done.stderr
+    done = dry_run(given + "rounds: 7\n")
+    assert done.returncode == 1
+    assert f"zlbench: key rounds stands twice in {tmp_path}/own.yaml, in lines 2 and 5\n" in done.stderr
 
 
 def test_a_folder_of_ones_own_needs_no_default_campaign_of_its_own(tmp_path):

@@ -25,5 +25,5 @@ def test_a_misspelt_name_in_a_shape_file_is_one_line_before_anything_runs(campai
     outcome = asked("--dry-run")
     assert outcome.code == 1
     [line] = [line for line in outcome.text.splitlines() if "PREFLIGHT_FAILED check=shape_file" in line]
-    assert "shapes.yaml: ad is neither an operator nor a benchmark class; did you mean add?" in line
+    assert "shapes.yaml: ad is neither an operator nor a benchmark class of provider builtin; did" in line
     assert "Traceback" not in outcome.text

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -33,7 +34,7 @@ def load_pin_sets(path: Path) -> dict[str, PinSet]:
 
 def find_pin_folders(path: Path) -> dict[str, Path]:
     """The folders with pins or records at `path`, by operator. Raises PinsError when there is none."""
-    if not path.is_dir():
+    if not os.path.isdir(path):
         raise PinsError(f"no pins: {path} is not a directory")
     if _holds_pins(path):
         return {path.parent.name if path.name == "pins" else path.name: path}

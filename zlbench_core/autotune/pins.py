@@ -30,7 +30,7 @@ def load_pins(folder: Path | str, *, require_meta: bool = True) -> Pins:
     """Read a pins folder. Raises PinsError in one line when it is missing, truncated, corrupt or of another
     schema, or when pins.json is not the file that meta.json vouches for."""
     folder = Path(folder)
-    if not folder.is_dir():
+    if not os.path.isdir(folder):
         raise PinsError(f"no pins: {folder} is not a directory")
     path = folder / PINS_NAME
     if not path.exists():

@@ -70,7 +70,7 @@ def build_case(
     refusals += incomparable(trusted, declared_axis)
     refusals += changing_sides([run for run in runs if run.problem is None], ("a", "b"))
     refusals += _undeclared_axis(runs, declared_axis) + unapplied(runs)
-    pairs, exclusions = _pair(runs)
+    pairs, exclusions = _pair(runs, measured)
     return OperatorCase(
         op,
         tuple(dict.fromkeys(refusals)),
@@ -111,7 +111,8 @@ def _undeclared_axis(runs: Sequence[Run], declared_axis: Sequence[str]) -> list[
     )
 
 
-def _pair(runs: Sequence[Run]) -> tuple[dict[RowKey, list[PairedRound]], list[str]]:
+def _pair(runs: Sequence[Run], measured: bool) -> tuple[dict[RowKey, list[PairedRound]], list[str]]:
+    """Pairs hold latencies, so there are none where nothing was measured."""
     pairs: dict[RowKey, list[PairedRound]] = {}
     exclusions: list[str] = []
     for number in sorted({run.round for run in runs}):
@@ -121,9 +122,9 @@ def _pair(runs: Sequence[Run]) -> tuple[dict[RowKey, list[PairedRound]], list[st
             continue
         a, b = sides["a"], sides["b"]
         exclusions += [f"round {number}: {line}" for line in _lost(a, b)]
-        found = pair_rows(list(a.result.rows), list(b.result.rows))
+        found = pair_rows(list(a.result.rows), list(b.result.rows), timed=measured)
         exclusions += [f"round {number}: {reason}" for reason in _unpaired(found)]
-        for row_a, row_b in found.paired:
+        for row_a, row_b in found.paired if measured else ():
             reason = exclusion(
                 a.result.row_markers.get(row_a.key, ()), b.result.row_markers.get(row_b.key, ())
             )

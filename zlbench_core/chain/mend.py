@@ -18,6 +18,7 @@ from typing import Any
 from zlbench_core.autotune.merge import merge_shards
 from zlbench_core.autotune.pins import DISCARDED, META_NAME, validate_pins
 from zlbench_core.campaign import Campaign
+from zlbench_core.chain.replaced import Maker, replaced_lines, run_folders
 from zlbench_core.errors import IdentityError, PinsError, PreflightError
 from zlbench_core.files import sha256_of, write_json
 from zlbench_core.identity import identity_path, load_identity
@@ -26,39 +27,46 @@ from zlbench_core.preflight import preflight
 
 
 def mend(campaign: Campaign, root: Path) -> list[str]:
-    """Mend what is broken below `root`, results/{backend}. One line for each thing that was done."""
+    """Mend what is broken below `root`, results/{backend}. One line for each thing that was done, and one for the runs
+    of other campaigns that this one will replace.
+    """
+    makers: dict[Path, Maker] = {}
     for left in (*root.glob(".*.tmp"), *root.glob("*/.*")):  # killed between writing and renaming
         shutil.rmtree(left) if left.is_dir() else left.unlink()
     return [
         *_mend_preflights(campaign, root / "preflight"),
-        *(line for op in campaign.ops for line in _mend_operator(campaign, root / op)),
+        *(line for op in campaign.ops for line in _mend_operator(campaign, root / op, makers)),
         *(line for path in sorted(root.glob("ir_gate/device-*.json")) for line in _drop_json(path, ())),
         *_drop_json(root / "receipt.json", ("schema_version", "identities")),
         *_drop_json(root / "verdicts.json", ("schema_version", "status", "operators")),
+        *replaced_lines(campaign, root, makers),
     ]
 
 
-def _mend_operator(campaign: Campaign, folder: Path) -> Iterator[str]:
+def _mend_operator(campaign: Campaign, folder: Path, makers: dict[Path, Maker]) -> Iterator[str]:
+    """Puts in `makers` what made each finished round."""
     yield from _mend_pins(campaign, folder)
     for shard in sorted(folder.glob("record/shard-*")):
-        yield from _drop_run(shard)
+        yield from _drop_run(shard, {})
     yield from _drop_json(folder / "ir_gate.json", ("schema_version", "status", "op", "verdict"))
-    for side in campaign.side_names:
-        for number in range(1, campaign.rounds + 1):
-            yield from _drop_run(folder / side / f"r{number}")
+    for run in run_folders(campaign, folder):
+        yield from _drop_run(run, makers)
 
 
-def _drop_run(folder: Path) -> Iterator[str]:
+def _drop_run(folder: Path, makers: dict[Path, Maker]) -> Iterator[str]:
     path = identity_path(folder)
     if not path.exists():
         return
     try:
-        problem = _problem_of(folder, load_identity(folder), path.stat().st_mtime_ns)
+        identity = load_identity(folder)
+        problem = _problem_of(folder, identity, path.stat().st_mtime_ns)
     except IdentityError as error:
         problem = str(error)
-    if problem:
-        path.unlink()
-        yield f"{problem}; it is measured again"
+    if not problem:
+        makers[folder] = Maker.of(identity)
+        return
+    path.unlink()
+    yield f"{problem}; it is measured again"
 
 
 def _problem_of(folder: Path, identity: dict[str, Any], written_ns: int) -> str | None:

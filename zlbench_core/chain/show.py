@@ -38,15 +38,17 @@ def read_verdicts(path: Path) -> dict[str, Any]:
 def _lines(
     found: Mapping[str, Any], statuses: list[dict[str, str]], folder: Path, width: int | None
 ) -> Iterator[str]:
-    devices = sorted({line["device"] for line in statuses if line.get("device")})
-    yield f"\nmeasured on {', '.join(devices) or 'no device'}"
+    devices = ", ".join(sorted({line["device"] for line in statuses if line.get("device")})) or "no device"
+    measured = _is_measured(folder)
+    yield f"\nmeasured on {devices}" if measured else f"\ncompiled on {devices}; nothing was timed"
     if found["void"]:
         yield f"!!! VOID, and nothing of it may be quoted: {found['void']}\n"
     if found["operators"] and len(found["sides"]) == 2:
-        yield f"a against b, which differ in {', '.join(found['declared_axis'])}; ratio is latency b / latency a\n"
+        ratio = "; ratio is latency b / latency a" if measured else ""
+        yield f"a against b, which differ in {', '.join(found['declared_axis'])}{ratio}\n"
     if found["operators"]:
         yield verdict_table(verdict_lines(found), width)
-        yield from _code_table(folder, width)
+        yield from () if measured else _code_table(folder, width)
     if len(found["sides"]) == 1 or any(line.get("status") != "ok" for line in statuses):
         yield status_table(statuses, width)
     word = "released" if found["allow_caliber_mismatch"] else "refused"
@@ -59,13 +61,15 @@ def _lines(
     yield f"tables: {folder}/summary.csv, ab.csv, ops_status.csv, code.csv; verdicts.json, receipt.json"
 
 
+def _is_measured(folder: Path) -> bool:
+    try:
+        return bool(read_receipt(folder)["config"].get("measure", True))
+    except ReadError:
+        return True  # without a receipt nothing stands, and the command says so first
+
+
 def _code_table(folder: Path, width: int | None) -> Iterator[str]:
     """What a campaign without measurements is about: the code, operator by operator."""
-    try:
-        if read_receipt(folder)["config"].get("measure", True):
-            return
-    except ReadError:
-        return  # without a receipt nothing stands, and the command says so first
     yield "changes of side b over the variants that differ; zlbench ir diff RUN_A RUN_B shows the code\n"
     yield text_table(shown_lines(read_table(folder / "code.csv")), COLUMNS, width)
 

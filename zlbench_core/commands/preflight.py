@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 from zlbench_core.commands._common import add_command, print_json
-from zlbench_core.errors import ConfigError
 
 
 def add(commands: Any) -> None:
@@ -19,9 +18,10 @@ def add(commands: Any) -> None:
 
 def run(args: argparse.Namespace) -> int:
     from zlbench_core.campaign import default_config, load_campaign
+    from zlbench_core.campaign_file import read_campaign_file
     from zlbench_core.preflight import preflight
 
-    config = _read_config(args.configfile) if args.configfile else default_config()
+    config = read_campaign_file(args.configfile) if args.configfile else default_config()
     overrides = {name: value for name in ("backend", "ops") if (value := getattr(args, name))}
     campaign = load_campaign({**config, **overrides}, source=str(args.configfile or "config/config.yaml"))
     facts = [preflight(campaign, side) for side in campaign.sides]
@@ -35,17 +35,3 @@ def run(args: argparse.Namespace) -> int:
         told = f"python {side['python']}, torch {side['torch']}, triton {side['triton']}"
         print(f"PREFLIGHT_OK side={side['side']} backend={side['backend']}: {told}; devices {devices}")
     return 0
-
-
-def _read_config(path: Path) -> dict[str, Any]:
-    import yaml
-
-    try:
-        config = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise ConfigError(f"campaign file {path} cannot be read: {error.strerror}") from None
-    except yaml.YAMLError as error:
-        raise ConfigError(f"campaign file {path} is not YAML: {' '.join(str(error).split())}") from None
-    if not isinstance(config, dict):
-        raise ConfigError(f"campaign file {path} is not a mapping of keys")
-    return config

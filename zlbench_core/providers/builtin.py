@@ -8,7 +8,7 @@ from pathlib import Path
 
 from zlbench_core.campaign import Campaign, Side
 from zlbench_core.providers.base import Invocation, suite_argv
-from zlbench_core.providers.git import source_digest
+from zlbench_core.providers.git import source_digest, sources
 from zlbench_core.providers.nodes import class_names, node_of, strings_of
 from zlbench_core.spelling import did_you_mean
 
@@ -37,10 +37,21 @@ class BuiltinProvider:
         return {}
 
     def problems(self, campaign: Campaign, side: Side) -> list[tuple[str, str]]:
-        missing = [folder for folder in campaign.suite_dirs if not Path(folder).is_dir()]
-        found = [("suite_dir", f"suite_dirs names {folder}, which is not a folder") for folder in missing]
-        absent = [op for op in campaign.ops if not self.invocation(campaign, side, op).test_file.is_file()]
-        return [*found, *(("op", self._unknown(campaign, op)) for op in absent)]
+        if side.provider_dir is not None:
+            told = f"flaggems_dir names {side.provider_dir}, where provider builtin does not look"
+            return [("flaggems_dir", f"{told}; leave it out, or set provider to flaggems")]
+        for folder in campaign.suite_dirs:
+            if not os.path.isdir(folder):
+                return [("suite_dir", f"suite_dirs names {folder}, which is not a folder")]
+            if not os.access(folder, os.R_OK | os.X_OK):
+                return [("suite_dir", f"suite_dirs names {folder}, which cannot be read: Permission denied")]
+            for path in sources(Path(folder)):
+                if not os.access(path, os.R_OK):
+                    return [("suite_dir", f"{path} of suite_dirs cannot be read: Permission denied")]
+        absent = [
+            op for op in campaign.ops if not os.path.isfile(self.invocation(campaign, side, op).test_file)
+        ]
+        return [("op", self._unknown(campaign, op)) for op in absent]
 
     def shape_names(self, campaign: Campaign) -> frozenset[str] | None:
         """Operators and benchmark classes. In files of the user's own any text may be an op_name, and a class of
@@ -67,7 +78,7 @@ class BuiltinProvider:
 
     def _folder(self, campaign: Campaign, op: str) -> Path:
         name = f"test_{campaign.op_files.get(op, op)}.py"
-        return next((Path(own) for own in campaign.suite_dirs if (Path(own) / name).is_file()), SUITE)
+        return next((Path(own) for own in campaign.suite_dirs if os.path.isfile(Path(own) / name)), SUITE)
 
 
 def _names_of(own: Path) -> set[str]:

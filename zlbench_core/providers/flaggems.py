@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -115,8 +116,11 @@ class FlagGemsProvider:
     def problems(self, campaign: Campaign, side: Side) -> list[tuple[str, str]]:
         if side.provider_dir is None:
             return [("flaggems_dir", "provider flaggems needs flaggems_dir: the path of a FlagGems checkout")]
+        if campaign.suite_dirs:
+            told = f"suite_dirs names {campaign.suite_dirs[0]}, where provider flaggems does not look"
+            return [("suite_dir", f"{told}; leave it out, or set provider to builtin")]
         root = Path(side.provider_dir)
-        if not (root / "src" / "flag_gems").is_dir():
+        if not os.path.isdir(root / "src" / "flag_gems"):
             return [
                 (
                     "flaggems_dir",

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import subprocess
+from contextlib import suppress
 from pathlib import Path
 
 
@@ -28,11 +30,16 @@ def tree_facts(root: Path) -> dict[str, object]:
 def source_digest(root: Path) -> str:
     """A digest of all Python and YAML sources below `root`, 16 hex digits."""
     digest = hashlib.sha256()
-    for path in sorted(
-        path for path in root.rglob("*") if path.suffix in {".py", ".yaml"} and path.is_file()
-    ):
-        digest.update(str(path.relative_to(root)).encode() + b"\0" + path.read_bytes() + b"\0")
+    for path in sources(root):
+        with suppress(FileNotFoundError):  # gone since it was listed
+            digest.update(str(path.relative_to(root)).encode() + b"\0" + path.read_bytes() + b"\0")
     return digest.hexdigest()[:16]
+
+
+def sources(root: Path) -> list[Path]:
+    """The Python and YAML files below `root`. A folder that goes while it is listed, or that cannot be, has none."""
+    found = (Path(folder, name) for folder, _, names in os.walk(root) for name in names)
+    return sorted(path for path in found if path.suffix in {".py", ".yaml"} and os.path.isfile(path))
 
 
 def _git(root: Path, *args: str) -> str | None:

@@ -106,7 +106,7 @@ def _no_code_change(operator: Operator, found: Found, gate: dict[str, Any]) -> I
     if operator["placebo"] is not None:
         yield "It was measured all the same, as a placebo: a check on the method, no finding about the change."
     else:
-        yield "One round was run to see the code; its times are noise, and are not shown."
+        yield "One round was run to see the code; times of it would be noise, and none is shown."
     hint = spelling_hint(found)
     advice = f" {hint[0].upper()}{hint[1:]}." if hint else ""
     yield (

@@ -90,19 +90,13 @@ def _verdict_cells(results: Results, operator: Mapping[str, Any], line: Mapping[
 
 def _statuses(results: Results) -> Iterator[str]:
     views = sorted(single_views(results), key=lambda view: view["status"] == "ok")
-    yield from _table(
-        ("operator", "status", "speedup over torch", "rows", "why"),
-        [
-            (
-                escaped(view["op"]),
-                view["status"],
-                view["speedup"],
-                str(view["count"]),
-                escaped(view["reason"]),
-            )
-            for view in views
-        ],
-    )
+    measured = results.config["measure"]
+    heads = ("speedup over torch", "rows") if measured else ()
+    rows = []
+    for view in views:
+        told = (view["speedup"], str(view["count"])) if measured else ()
+        rows.append((escaped(view["op"]), view["status"], *told, escaped(view["reason"])))
+    yield from _table(("operator", "status", *heads, "why"), rows)
 
 
 def _table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:

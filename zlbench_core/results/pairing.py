@@ -17,7 +17,7 @@ PairKey = tuple[str, str, str | None, str]  # op, dtype, mode, size
 
 
 class PairedRow(NamedTuple):
-    """The same shape on both sides, both succeeded with a positive latency (ms)."""
+    """The same shape on both sides, both succeeded, with a positive latency (ms) where rows were timed at all."""
 
     a: Row
     b: Row
@@ -56,8 +56,11 @@ class Pairing:
     refused: tuple[Refusal, ...]
 
 
-def pair_rows(a: Sequence[Row], b: Sequence[Row]) -> Pairing:
-    """Pair the rows of two runs, in the order of `a`. Every row that is not paired is named."""
+def pair_rows(a: Sequence[Row], b: Sequence[Row], *, timed: bool = True) -> Pairing:
+    """Pair the rows of two runs, in the order of `a`. Every row that is not paired is named.
+
+    `timed` False: the runs only compiled, so no row is asked for a latency.
+    """
     keyed_a, keyed_b = _by_key(a), _by_key(b)
     both = [key for key in keyed_a if key in keyed_b]
     reasons = {key: why for key in both if (why := _multiplicity(keyed_a[key], keyed_b[key]))}
@@ -66,7 +69,7 @@ def pair_rows(a: Sequence[Row], b: Sequence[Row]) -> Pairing:
         PairedRow(row, partners[row.key]) for row in a if (key := _key(row)) in keyed_b and key not in reasons
     ]
     refused = [Refusal(*key, None, why) for key, why in reasons.items()]
-    judged = [(pair, _unusable(pair)) for pair in pairs]
+    judged = [(pair, _unusable(pair, timed)) for pair in pairs]
     refused += [Refusal(*pair.a.key, why) for pair, why in judged if why]
     paired = tuple(pair for pair, why in judged if why is None)
     return Pairing(paired, _only(a, keyed_b), _only(b, keyed_a), tuple(refused))
@@ -96,10 +99,10 @@ def _multiplicity(a: list[Row], b: list[Row]) -> str | None:
     return None
 
 
-def _unusable(pair: PairedRow) -> str | None:
+def _unusable(pair: PairedRow, timed: bool) -> str | None:
     for side, row in (("a", pair.a), ("b", pair.b)):
         if row.status != SUCCESS:
             return f"{side} is {row.status}" + (f": {row.error}" if row.error else "")
-        if not row.usable:
+        if timed and not row.usable:
             return f"{side} has no measured latency"
     return None

@@ -1,7 +1,7 @@
 """Verdicts as pure functions over stored rounds: nothing is read, written or drawn at random here."""
 
 from zlbench_core.verdicts.campaign import CampaignVerdict, decide_campaign
-from zlbench_core.verdicts.looks import Looks, fixed_looks, minimum_rounds, plan_looks
+from zlbench_core.verdicts.looks import Looks, check_level, fixed_looks, minimum_rounds, plan_looks
 from zlbench_core.verdicts.model import OperatorVerdict, RowRounds, RowVerdict, Verdict
 from zlbench_core.verdicts.operator import decide_operator
 from zlbench_core.verdicts.rounds import row_rounds
@@ -16,6 +16,7 @@ __all__ = [
     "RowVerdict",
     "Superblock",
     "Verdict",
+    "check_level",
     "decide_campaign",
     "decide_operator",
     "fixed_looks",

@@ -53,10 +53,17 @@ class RealRuns:
         write_json(self.folder(side, number) / "run_identity.json", identity)
 
     def add(
-        self, op: str, side: str, number: int, ms: float, code: str, more: tuple[dict, ...] = (), **changes
+        self,
+        op: str,
+        side: str,
+        number: int,
+        ms: float | None,
+        code: str,
+        more: tuple[dict, ...] = (),
+        **changes,
     ) -> None:
-        """A copy of the real run of that side as round `number` of `op`, `ms` milliseconds per call. `more`: what is
-        otherwise in each variant beyond the one."""
+        """A copy of the real run of that side as round `number` of `op`, `ms` milliseconds per call, None as where
+        nothing is timed. `more`: what is otherwise in each variant beyond the one."""
         folder = self.folder(side, number, op)
         shutil.copytree(REAL / "cpu" / "mm" / side / "r1", folder, dirs_exist_ok=True)
         self._retime(folder, ms)
@@ -75,15 +82,18 @@ class RealRuns:
         identity["digests"] = {name: sha256_of(folder / name) for name in identity["digests"]}
         write_json(folder / "run_identity.json", {**identity, **changes})
 
-    def _retime(self, folder: Path, ms: float) -> None:
+    def _retime(self, folder: Path, ms: float | None) -> None:
         report = json.loads((folder / "result.json").read_text())
         [entry] = report.values()
         entry["details"][0]["result"][0]["latency"] = ms
         (folder / "result.json").write_text(json.dumps(report))
         log = (folder / "run.log").read_text().split("\n")
         place = next(number for number, line in enumerate(log) if line.startswith("SUCCESS"))
-        log[place] = log[place].replace(log[place].split()[2], f"{ms:.6f}")
+        log[place] = log[place].replace(log[place].split()[2], "N/A" if ms is None else f"{ms:.6f}")
         (folder / "run.log").write_text("\n".join(log))
+        if ms is None:
+            (folder / "samples.jsonl").write_text("")
+            return
         call = json.loads((folder / "samples.jsonl").read_text())
         call |= {"samples_ms": [ms * (1 + 0.0001 * step) for step in range(-10, 11)], "value_ms": ms}
         (folder / "samples.jsonl").write_text(json.dumps(call) + "\n")

@@ -13,6 +13,8 @@ from zlbench_core.chain.show import show_campaign
 from zlbench_core.chain.summary import summarise
 from zlbench_core.cli import main
 from zlbench_core.errors import CaliberMismatch, ConfigError
+from zlbench_core.report.markdown import markdown
+from zlbench_core.report.source import read_results
 
 ONE_SIDE = {"sides": {"a": {}, "b": None}, "rounds": 2}
 
@@ -121,6 +123,24 @@ def test_a_compile_only_verdict_says_first_that_the_code_differs(real_runs, make
     )
     line = next(line for line in show_campaign(real_runs.root).splitlines() if line.startswith("mm "))
     assert line.split(maxsplit=2)[2] == "code differs from ttir on; not measured"
+
+
+def test_a_compile_only_campaign_is_told_in_words_of_code_alone(real_runs, make_campaign):
+    """Its rows have no latency, since none was asked of them."""
+    for side in "ab":
+        real_runs.add("mm", side, 1, None, side)
+    campaign = make_campaign(measure=False)
+    summarise(campaign, real_runs.folders(), [real_runs.gate("mm")], real_runs.root)
+    shown = show_campaign(real_runs.root).splitlines()
+    assert shown[1] == "compiled on cpu-interpreter/cuda:90; nothing was timed"
+    assert "a against b, which differ in env:TRITON_F32_DEFAULT" in shown
+    assert "latency" not in "".join(shown)
+    text = markdown(read_results(real_runs.root))
+    assert "| mm | **UNDECIDED** | code differs from ttir on; not measured |" in text
+    assert "left out" not in text
+    assert "latency" not in text
+    [operator] = json.loads((real_runs.root / "verdicts.json").read_text())["operators"]
+    assert operator["exclusions"] == []
 
 
 def test_runs_of_one_sided_campaigns_are_compared_on_the_axis_that_is_named(real_runs, capsys):

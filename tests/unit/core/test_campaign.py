@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from zlbench_core.campaign import Campaign, Duet, default_config, hints, load_campaign
+from zlbench_core.campaign import Campaign, Duet, default_config, hints, load_campaign, unused_keys
 from zlbench_core.errors import ConfigError, UnknownBackendError
 
 
@@ -119,6 +119,104 @@ def test_a_variable_that_is_no_text_is_said_to_need_quotes(value):
     assert refusal(sides={"a": {}, "b": {"env": {"DISABLE_LLVM_OPT": value}}}) == (
         f'sides.b.env.DISABLE_LLVM_OPT is {value} in config.yaml; string is expected: it must be quoted, as in "1"'
     )
+
+
+def env(name, value="1"):
+    return {"sides": {"a": {}, "b": {"env": {name: value}}}}
+
+
+@pytest.mark.parametrize(
+    ("changes", "told"),
+    [
+        (env(1), "sides.b.env in config.yaml has the key 1, which is no text"),
+        (env(True), "sides.b.env in config.yaml has the key True, which is no text; numbers, dates, on, off"),
+        ({"op_files": {2: "mm"}}, "op_files in config.yaml has the key 2, which is no text"),
+        ({"sides": {None: {}}}, "sides in config.yaml has the key None, which is no text"),
+        (env("X", "a\0b"), "sides.b.env.X is 'a\\x00b' in config.yaml; a text without NUL is expected"),
+        (env(""), "sides.b.env in config.yaml sets the variable ''; a name without ="),
+        (env("A=B"), "sets the variable 'A=B'"),
+        (env("A "), "sets the variable 'A '"),
+        ({"delta": float("nan")}, "delta is nan in config.yaml; a finite number is expected"),
+        (
+            {"duet": {"patience": float("inf")}},
+            "duet.patience is inf in config.yaml; a finite number is expected",
+        ),
+        ({"alpha": 1e-15}, "alpha in config.yaml is 1e-15; a level between 2^-30 and 0.5 is expected"),
+        ({"time_limit": 10**30}, "at most 31536000 is expected"),
+        ({"rounds": 0}, "rounds is 0 in config.yaml; at least 1 is expected"),
+        ({"ops": []}, "ops is [] in config.yaml; at least 1 item is expected"),
+        ({"ops": ["mm", "add", "mm"]}, "'mm' may stand there once"),
+        ({"ops": {"mm": None}}, "list is expected"),
+        ({"backend": ""}, "backend is '' in config.yaml; a text of at least 1 character is expected"),
+        ({"sides": {"a": {}, "b": {"python": ""}}}, "sides.b.python is ''"),
+        ({"sides": {"a": {}, "b": []}}, "sides.b is [] in config.yaml; mapping or null is expected"),
+        ({"placebo": {"ops": "mm"}}, "placebo.ops is 'mm' in config.yaml; identical or list is expected"),
+        (
+            {"placebo": {"rounds": "x: y: z"}},
+            "placebo.rounds is 'x: y: z' in config.yaml; integer is expected",
+        ),
+        ({"autotune": {"shards": "[1"}}, "autotune.shards is '[1' in config.yaml; integer is expected"),
+        ({"autotune": {"mode": False}}, 'allowed are replay, off: it must be quoted, as in "off"'),
+        (
+            {"autotune": {"mode": "off", "from": "pins"}},
+            "autotune.from in config.yaml: mode 'off' replays no pins",
+        ),
+        ({"devices": True}, "devices is True in config.yaml; list is expected"),
+        ({"devices": {}}, "devices is {} in config.yaml; list is expected"),
+        ({"devices": [-1]}, "devices.0 is -1 in config.yaml; at least 0 is expected"),
+        ({"devices": ["", "0"]}, "devices.0 is '' in config.yaml"),
+        ({"devices": "0, 0"}, "0 may stand there once"),
+        ({"r\u202eounds": 1}, "unknown key r\\u202eounds in config.yaml; did you mean rounds?"),
+        ({"k" * 500: 1}, "kkk... in config.yaml"),
+    ],
+)
+def test_what_yaml_takes_and_no_campaign_can_mean_is_refused_where_it_stands(changes, told):
+    assert told in refusal(**changes)
+
+
+def test_an_anchor_with_an_alias_inside_it_is_refused():
+    ring: dict = {"env": {}}
+    ring["env"]["X"] = ring
+    assert "is nested too deeply" in refusal(sides={"a": {}, "b": ring})
+
+
+def test_numbers_and_texts_that_yaml_writes_otherwise_mean_the_same():
+    campaign = load(
+        warmup=5.0, iter=7.0, devices=" 1, GPU-a", ops="mm, softmax", autotune={"compile_threads": 2.0}
+    )
+    assert (campaign.devices, campaign.ops) == ((1, "GPU-a"), ("mm", "softmax"))
+    whole = (campaign.warmup, campaign.iter, campaign.autotune.compile_threads)
+    assert whole == (5, 7, 2)
+    assert {type(number) for number in whole} == {int}
+    assert load(devices="\u00b2").devices == ("\u00b2",)  # a digit to Python, a number to nobody
+
+
+def test_a_home_folder_may_be_named_by_its_sign(monkeypatch):
+    monkeypatch.setenv("HOME", "/home/ann")
+    campaign = load(suite_dirs=["~/own"], sides={"a": {}, "b": {"python": "~/venv/bin/python"}})
+    assert campaign.suite_dirs == ("/home/ann/own",)
+    assert campaign.side("b").python == "/home/ann/venv/bin/python"
+
+
+@pytest.mark.parametrize(
+    ("config", "told"),
+    [
+        ({"duet": {"superblocks": 5}}, ["duet is set, and protocol is rounds: nothing of it is used"]),
+        ({"duet": {"superblocks": 5}, "protocol": "duet"}, []),
+        ({"duet": {"superblocks": 5}, "measure": False}, []),
+        (
+            {"placebo": {"ops": "identical"}, "sides": {"a": {}, "b": None}},
+            ["placebo.ops is set, and side b is null: no placebo is timed"],
+        ),
+        (
+            {"placebo": {"ops": ["mm"]}, "measure": False},
+            ["placebo.ops is set, and measure is false: no placebo is timed"],
+        ),
+        ({"placebo": {"ops": ["mm"]}}, []),
+    ],
+)
+def test_a_key_that_the_campaign_has_no_use_for_is_told(config, told):
+    assert unused_keys(load(**config), config) == told
 
 
 @pytest.mark.parametrize(

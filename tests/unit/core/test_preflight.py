@@ -8,7 +8,7 @@ import pytest
 
 from zlbench_core.campaign import load_campaign
 from zlbench_core.errors import PreflightError
-from zlbench_core.preflight import preflight
+from zlbench_core.preflight import check_files, preflight
 
 GOOD = {
     "python": "3.10.13",
@@ -31,6 +31,32 @@ def check(tmp_path):
         return preflight(campaign, campaign.side("a"))
 
     return check
+
+
+LONG = "/a" * 5000  # longer than any path may be, which asking about it is an error of the system
+
+
+@pytest.mark.parametrize(
+    ("changes", "told"),
+    [
+        ({"shape_file": LONG}, "/a is not a file"),
+        ({"sides": {"a": {"python": LONG}}}, "/a is not a file"),
+        ({"suite_dirs": [LONG]}, "/a, which is not a folder"),
+        ({"autotune": {"from": LONG}}, "/a/mm is not a directory"),
+        ({"provider": "flaggems", "backend": "cuda", "flaggems_dir": LONG}, "/a holds no src/flag_gems"),
+    ],
+)
+def test_a_path_that_the_system_will_not_look_at_is_refused_in_one_line(changes, told):
+    campaign = load_campaign({"backend": "cpu", "ops": ["mm"], **changes})
+    with pytest.raises(PreflightError, match=told):
+        check_files(campaign, campaign.sides[0])
+
+
+def test_a_python_that_may_not_be_executed_is_refused_before_anything_runs(tmp_path):
+    (tmp_path / "python").write_text("#!/bin/sh\n")
+    campaign = load_campaign({"ops": ["mm"], "sides": {"a": {"python": str(tmp_path / "python")}}})
+    with pytest.raises(PreflightError, match="may not be executed"):
+        check_files(campaign, campaign.sides[0])
 
 
 def test_a_side_of_its_own_interpreter_is_recorded_with_its_versions(check):

@@ -1,6 +1,8 @@
 from __future__ import annotations
 
+import os
 import subprocess
+from pathlib import Path
 
 import pytest
 
@@ -89,6 +91,31 @@ def test_only_the_file_half_of_a_node_is_checked(checkout):
     assert provider.problems(good, good.sides[0]) == []
     bad = flaggems_campaign(checkout, ops=["nosuch"])
     assert provider.problems(bad, bad.sides[0])[0][0] == "benchmark_file"
+
+
+def test_a_key_of_the_other_provider_is_refused_since_this_one_would_pass_it_over(checkout, tmp_path):
+    own = flaggems_campaign(checkout, ops=["mm"], suite_dirs=[str(tmp_path)])
+    [(check, line)] = get_provider("flaggems").problems(own, own.sides[0])
+    assert (check, "provider flaggems does not look" in line) == ("suite_dir", True)
+    sides = {"a": {}, "b": {"flaggems_dir": str(checkout)}}  # nothing else differs, and nothing would
+    other = load_campaign({**default_config(), "sides": sides})
+    assert get_provider("builtin").problems(other, other.side("a")) == []
+    [(check, line)] = get_provider("builtin").problems(other, other.side("b"))
+    assert (check, "provider builtin does not look" in line) == ("flaggems_dir", True)
+
+
+def test_a_source_of_the_users_own_that_cannot_be_read_is_named(tmp_path, monkeypatch):
+    (tmp_path / "test_mine.py").write_text("")
+    campaign = load_campaign({**default_config(), "ops": ["mine"], "suite_dirs": [str(tmp_path)]})
+    provider = get_provider("builtin")
+    assert provider.problems(campaign, campaign.sides[0]) == []
+    # As for a user: root, who may read everything, often runs the tests.
+    monkeypatch.setattr(os, "access", lambda path, mode: Path(path).suffix != ".py")
+    line = f"{tmp_path}/test_mine.py of suite_dirs cannot be read: Permission denied"
+    assert provider.problems(campaign, campaign.sides[0]) == [("suite_dir", line)]
+    monkeypatch.setattr(os, "access", lambda path, mode: False)
+    [(_, line)] = provider.problems(campaign, campaign.sides[0])
+    assert line == f"suite_dirs names {tmp_path}, which cannot be read: Permission denied"
 
 
 def test_the_run_names_the_vendor_that_the_suite_itself_takes(checkout):

@@ -53,11 +53,18 @@ def campaign(tmp_path):
         ("add: {shapes: [[64, true]]}", "add: shapes holds [64, True]"),
         ("add: {shapes: [null]}", "add: shapes holds None"),
         ("add: {shapes: []}", "add: shapes is []; a list of shapes"),
-        ("ad: {shapes: [[64, 64]]}", "ad is neither an operator nor a benchmark class; did you mean add?"),
+        (
+            "ad: {shapes: [[64, 64]]}",
+            "neither an operator nor a benchmark class of provider builtin; did you mean add?",
+        ),
         ("saxpi: {shapes: [[64, 64]]}", "did you mean saxpy?"),
         ("PointwiseBenchmrk: {shapes: [[64, 64]]}", "did you mean PointwiseBenchmark?"),
         ("add: {shapes: &a [[64, 64]]}\nad: {shapes: *a}", "did you mean add?"),
         ("qqqq: {shapes: [[64, 64]]}", "known are"),
+        (  # as in the file of another suite, whose shapes may hold more
+            "zeta: &zeta {shapes: [[64]]}\nvdot: *zeta\nmedian_dim: {shapes: [[[32, 384], 1, false]]}",
+            "zeta is neither an operator nor a benchmark class of provider builtin; known are ",
+        ),
         (GOOD + "#" * MAX_BYTES, "larger than 1 MiB"),
     ],
 )

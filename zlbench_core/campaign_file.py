@@ -1,0 +1,71 @@
+"""A campaign file as YAML, for those who are not Snakemake, and what YAML lets pass that nobody can mean."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from zlbench_core.errors import ConfigError
+from zlbench_core.results.text import printable, shortened
+
+_LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+
+
+def read_campaign_file(path: Path) -> dict[str, Any]:
+    """The mapping in `path`. Raises ConfigError, one line, for anything else."""
+    try:
+        config = yaml.safe_load(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise ConfigError(f"campaign file {path} cannot be read: {error.strerror}") from None
+    except yaml.YAMLError as error:
+        told = printable(" ".join(str(error).split()))
+        raise ConfigError(f"campaign file {path} is not YAML: {shortened(told, 400)}") from None
+    except UnicodeDecodeError as error:
+        raise ConfigError(
+            f"campaign file {path} is not UTF-8 text: byte {error.start} is no character"
+        ) from None
+    except RecursionError:
+        raise ConfigError(f"campaign file {path} is nested too deeply") from None
+    if not isinstance(config, dict):
+        raise ConfigError(f"campaign file {path} is not a mapping of keys")
+    check_repeated_keys(path)
+    return config
+
+
+def check_repeated_keys(path: Path | str) -> None:
+    """Raises ConfigError for a key that stands twice in one mapping, of which YAML keeps the last without a word.
+
+    A file that is no YAML is for those to tell who read it.
+    """
+    try:
+        root = yaml.compose(Path(path).read_text(encoding="utf-8"), _LOADER)
+    except (OSError, ValueError, yaml.YAMLError, RecursionError):
+        return
+    for name, first, again in _repeated(root):
+        raise ConfigError(
+            f"key {shortened(printable(name), 80)} stands twice in {path}, in lines {first} and {again}"
+        )
+
+
+def _repeated(root: yaml.Node | None) -> Iterator[tuple[str, int, int]]:
+    """Name and both lines of each repeated key. Without recursion, and each node once: aliases may make a ring."""
+    ahead, seen = [root], set()
+    while ahead:
+        node = ahead.pop()
+        if node is None or id(node) in seen:
+            continue
+        seen.add(id(node))
+        if isinstance(node, yaml.MappingNode):
+            lines: dict[str, int] = {}
+            for key, value in node.value:
+                ahead.append(value)
+                if isinstance(key, yaml.ScalarNode) and key.tag != "tag:yaml.org,2002:merge":
+                    line = key.start_mark.line + 1
+                    if key.value in lines:
+                        yield key.value, lines[key.value], line
+                    lines.setdefault(key.value, line)
+        elif isinstance(node, yaml.SequenceNode):
+            ahead += node.value
