@@ -19,16 +19,17 @@ from zlbench_core.identity import load_identity
 Rounds = dict[int, dict[str, float]]
 
 
-def read(results: Path) -> tuple[dict[str, Rounds], dict[int, str]]:
-    """Milliseconds by row, round and side, and the side that was launched first in each finished round."""
+def read_rounds(operator: Path) -> tuple[dict[str, Rounds], dict[int, str]]:
+    """Milliseconds by row, round and side, and the side that was launched first in each round, of the finished runs in
+    an operator's folder. The coins are its own."""
     rows: dict[str, Rounds] = defaultdict(lambda: defaultdict(dict))
     first: dict[int, str] = {}
-    for path in sorted(results.glob("*/[ab]/r*/samples.jsonl")):
+    for path in sorted(operator.glob("[ab]/r*/samples.jsonl")):
         identity = load_identity(path.parent)
-        if identity["status"] != "complete":
+        if identity.get("status") != "complete":
             continue
         side, number = path.parts[-3], int(path.parent.name[1:])
-        if identity["order"] == 0:
+        if identity.get("order") == 0:
             first[number] = side
         for line in path.read_text().splitlines():
             sample = json.loads(line)
@@ -58,8 +59,8 @@ def main() -> None:
     )
     options = parser.parse_args()
     told, total = [], 0
-    for results in options.results:
-        rows, first = read(results)
+    for operator in (path for results in options.results for path in sorted(results.glob("*"))):
+        rows, first = read_rounds(operator)
         for row, rounds in rows.items():
             found = advantages(rounds, first)
             if len(found) < 2:

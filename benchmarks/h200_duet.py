@@ -37,7 +37,7 @@ import yaml
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
-from zlbench_core.identity import load_identity  # noqa: E402
+from benchmarks.first_side import read_rounds  # noqa: E402
 from zlbench_core.verdicts import RowRounds, decide_operator  # noqa: E402
 
 SAME_CODE = {"TRITON_DISABLE_LINE_INFO": "1"}
@@ -144,19 +144,7 @@ def cut_off(results: Path) -> list[dict[str, Any]]:
     finished."""
     operators = []
     for folder in sorted(path for path in results.glob("*") if (path / "a").is_dir()):
-        values: dict[str, dict[int, dict[str, float]]] = {}
-        firsts: dict[int, str] = {}
-        for path in folder.glob("[ab]/r*/samples.jsonl"):
-            identity = load_identity(path.parent)
-            if identity.get("status") != "complete":
-                continue
-            if identity.get("order") == 0:
-                firsts[int(path.parent.name[1:])] = path.parts[-3]
-            for line in path.read_text().splitlines():
-                sample = json.loads(line)
-                row = f"{sample['row']['label']} {sample['row']['occurrence']}"
-                number = int(path.parent.name[1:])
-                values.setdefault(row, {}).setdefault(number, {})[path.parts[-3]] = sample["value_ms"]
+        values, firsts = read_rounds(folder)
         rows = [rows_of(folder.name, row, by_round, firsts) for row, by_round in sorted(values.items())]
         if rows:
             found = decide_operator(folder.name, rows, ir=None, refusals=[]).to_json()

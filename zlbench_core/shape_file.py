@@ -11,6 +11,7 @@ from typing import Any
 import yaml
 
 from zlbench_core.campaign import Campaign
+from zlbench_core.campaign_file import LOADER
 from zlbench_core.errors import PreflightError
 from zlbench_core.providers import get_provider
 from zlbench_core.providers.nodes import strings_of
@@ -18,7 +19,6 @@ from zlbench_core.results.text import printable, shortened
 from zlbench_core.spelling import did_you_mean
 
 MAX_BYTES = 1 << 20  # the largest known, of 97 operators, has 17 kB
-_LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # 300 operators: seconds without libyaml
 EXPECTED = "{shapes: [[16, 64], ...]} is expected"
 
 
@@ -66,7 +66,7 @@ def read_shapes(path: str) -> dict[Any, Any]:
 @lru_cache(maxsize=4)  # each side asks, and the notes
 def _table(path: str, content: bytes) -> dict[Any, Any]:
     try:
-        table = yaml.load(content, _LOADER)
+        table = yaml.load(content, LOADER)
     except (yaml.YAMLError, ValueError, RecursionError) as error:
         raise _refused(path, _yaml_problem(error)) from None
     if not isinstance(table, dict) or not table:

@@ -55,18 +55,18 @@ def load_workflow_campaign(config: dict[str, Any], workflow: Any) -> Campaign:
     Raises ConfigError; PreflightError for files that are not there; FolderBusyError beside a live run.
     """
     files = [str(path) for path in workflow.configfiles or workflow.overwrite_configfiles or ()]
-    for file in files:
-        check_repeated_keys(file)
+    if workflow.is_main_process:  # its jobs read the same files again
+        for file in files:
+            check_repeated_keys(file)
     command_line = dict(workflow.config_settings.config or {})
     source = " and ".join([*files, *(["--config"] if command_line else [])])
     campaign = load_campaign(config, overrides=command_line, source=source)
-    unused = unused_keys(campaign, config)
     seal_config(config)
     for side in campaign.sides:
         carry(side.env)
         check_files(campaign, side)
     if workflow.is_main_process:
-        _begin(campaign, sys.argv[1:], unused)
+        _begin(campaign, sys.argv[1:], unused_keys(campaign, config))
     return campaign
 
 

@@ -53,26 +53,21 @@ def effect_of(values: Sequence[float], firsts: Sequence[str | None] = ()) -> Eff
     the first side does not move, and a round's spread is that within them, n - 2 degrees of freedom. Else it is the
     plain mean, with n - 1. Sums are correctly rounded: the order of the rounds is nothing.
     """
+    if not values:
+        return Effect()
     groups = [
         [value for value, first in zip(values, firsts, strict=bool(firsts)) if first == side] for side in "ab"
     ]
-    if len(values) > 2 and all(groups) and sum(map(len, groups)) == len(values):
-        a_first, b_first = (math.fsum(group) / len(group) for group in groups)
-        squares = math.fsum(
-            (value - mean) ** 2
-            for group, mean in zip(groups, (a_first, b_first), strict=True)
-            for value in group
-        )
-        sd = math.sqrt(squares / (len(values) - 2))
-        error = sd * math.sqrt(math.fsum(1 / len(group) for group in groups)) / 2
-        return Effect((a_first + b_first) / 2, sd, error, len(values) - 2, (b_first - a_first) / 2)
-    if not values:
-        return Effect()
-    mean = math.fsum(values) / len(values)
-    if len(values) == 1:
-        return Effect(mean)
-    sd = math.sqrt(math.fsum((value - mean) ** 2 for value in values) / (len(values) - 1))
-    return Effect(mean, sd, sd / math.sqrt(len(values)), len(values) - 1)
+    apart = len(values) > 2 and all(groups) and sum(map(len, groups)) == len(values)
+    groups = groups if apart else [list(values)]
+    means = [math.fsum(group) / len(group) for group in groups]
+    theta, freedom = math.fsum(means) / len(means), len(values) - len(groups)
+    if not freedom:
+        return Effect(theta)
+    squares = [(value - mean) ** 2 for group, mean in zip(groups, means, strict=True) for value in group]
+    sd = math.sqrt(math.fsum(squares) / freedom)
+    error = sd * math.sqrt(math.fsum(1 / len(group) for group in groups)) / len(groups)
+    return Effect(theta, sd, error, freedom, (means[1] - means[0]) / 2 if apart else None)
 
 
 def resolution(t_a_ms: float, t_b_ms: float, batch: int = 1) -> float:
