@@ -138,7 +138,7 @@ class _Collecting:
     def __init__(self, prefetch: Prefetch, pool: ForkExecutor) -> None:
         self._prefetch, self._pool = prefetch, pool
 
-    def submit(self, key: str, compile_fn: Callable[[], Any], _finalize: Callable[[Any], None]) -> None:
+    def submit(self, key: str, compile_fn: Callable[[], Any], *_callbacks: Callable[..., Any]) -> None:
         if self._prefetch.find(key) is None:
             future = self._pool.submit_once(compile_fn, lock_of(key))
             self._prefetch.keep(key, future, self._pool)
@@ -159,13 +159,14 @@ def shared_mode(base: type, prefetch: Prefetch) -> type:
     from triton.runtime._async_compile import FutureKernel
 
     class SharedMode(base):  # type: ignore[misc,valid-type]
-        def submit(self, key: str, compile_fn: Callable[[], Any], finalize_fn: Callable[[Any], None]) -> Any:
+        # One callback to finalise; since Triton 3.9 another to clean up.
+        def submit(self, key: str, compile_fn: Callable[[], Any], *callbacks: Callable[..., Any]) -> Any:
             if key in self.future_kernels:
                 return self.future_kernels[key]
             future = prefetch.find(key) or _submitted(self.executor, key, compile_fn)
             future._key = key  # by which the mode's end finds the kernel
             self.raw_futures.append(future)
-            kernel = self.future_kernels[key] = FutureKernel(finalize_fn, future)
+            kernel = self.future_kernels[key] = FutureKernel(*callbacks, future)
             return kernel
 
     return SharedMode

@@ -33,6 +33,24 @@ class Tuning:
     returned: bool = False
     configs: list[Any] = field(default_factory=list)
     dropped: list[Timed] = field(default_factory=list)
+    timings_before: Any = None
+
+    def __post_init__(self) -> None:
+        self.timings_before = _kept_timings(self.tuner)
+
+    @property
+    def timings(self) -> Mapping[Any, Any]:
+        """What the tuner kept of this call: none where it timed nothing and still holds an earlier key's."""
+        kept = _kept_timings(self.tuner)
+        return {} if kept is None or kept is self.timings_before else kept
+
+    @property
+    def only_config(self) -> bool:
+        return self.started is not None and len(self.configs) == 1
+
+    @property
+    def was_tuned(self) -> bool:
+        return self.was_set and not (self.only_config and not self.timings)
 
 
 class RecordingCache(TunerCache):
@@ -73,7 +91,9 @@ class Recorder:
 
     def settle(self, tuning: Tuning) -> None:
         """Keep what a finished (or failed) run of a tuner tells about its key."""
-        if tuning.key is None or not (tuning.was_set or _pruned_to_one(tuning) or self._was_answered(tuning)):
+        if tuning.key is None or not (
+            tuning.was_tuned or _pruned_to_one(tuning) or self._was_answered(tuning)
+        ):
             return
         self._settled.add((id(tuning.tuner), tuning.key))
         self._tuners.append(tuning.tuner)  # an id is only unique while its object lives
@@ -100,7 +120,7 @@ class Recorder:
 
 def entry_of(tuning: Tuning) -> Entry:
     """The record of one key, from the timings that the tuner kept."""
-    timed = _timed(tuning) if tuning.was_set else []
+    timed = _timed(tuning) if tuning.was_tuned else []
     ranked = ranking(timed)
     winner = _winner(tuning, ranked)
     key = keys.canonical_key(tuning.key)
@@ -126,14 +146,17 @@ def entry_of(tuning: Tuning) -> Entry:
     )
 
 
+def _kept_timings(tuner: Any) -> Mapping[Any, Any] | None:
+    return getattr(tuner, "configs_timings", None)
+
+
 def _timed(tuning: Tuning) -> list[Timed]:
-    timings: Mapping[Any, Any] = getattr(tuning.tuner, "configs_timings", None) or {}
-    return [Timed(config, Timing.of(raw)) for config, raw in timings.items()]
+    return [Timed(config, Timing.of(raw)) for config, raw in tuning.timings.items()]
 
 
 def _winner(tuning: Tuning, ranked: list[Timed]) -> Timed | None:
     """The fastest finite config; min() over timings with a nan in front would take the nan."""
-    if tuning.was_set:
+    if tuning.was_tuned:
         return ranked[0] if ranked else None
     config = getattr(tuning.tuner, "best_config", None)
     return None if config is None else Timed(config, Timing.of(float("nan")))
@@ -152,13 +175,12 @@ def _is_from_cache(tuning: Tuning) -> bool:
     if _pruned_to_one(tuning):
         return False
     hits = getattr(tuning.tuner, "benchmark_cache_hit_count", 0)
-    return not tuning.was_set or tuning.timed_here == 0 or bool(hits)
+    return not tuning.was_tuned or tuning.timed_here == 0 or bool(hits)
 
 
 def _pruned_to_one(tuning: Tuning) -> bool:
-    """Ascend's tuner launches the only config that pruning left without timing it or setting its cache."""
-    asked = tuning.started is not None and not tuning.was_set
-    return asked and tuning.returned and len(tuning.configs) == 1
+    """Ascend's tuner, and Triton's since 3.9, launch the only config that pruning left without timing it."""
+    return tuning.returned and tuning.only_config and not tuning.timings
 
 
 def _tuner_name(tuner: Any) -> str:

@@ -10,10 +10,13 @@ from pathlib import Path
 from typing import Any
 
 import triton
-from triton.runtime._async_compile import active_mode
+from triton.runtime._async_compile import AsyncCompileMode, active_mode
 from triton.runtime.autotuner import Autotuner
 from triton.runtime.errors import OutOfResources
 from triton.runtime.jit import KernelInterface
+
+# Of a compilation: one for its kernel, and since Triton 3.9 one for its failure.
+CALLBACKS = len(inspect.signature(AsyncCompileMode.submit).parameters) - len(("self", "key", "compile_fn"))
 
 
 class FakeJit:
@@ -95,6 +98,23 @@ class LibraryTuner(Autotuner):
             return self.benchmarks[one]
         self.benchmarks[one] = self._bench(*args, config=one, **kwargs)
         return self.benchmarks[one]
+
+
+class UntimedTuner(Autotuner):
+    """Triton's way since 3.9: the only config that pruning leaves is chosen before it is launched, and not timed."""
+
+    def run(self, *args: Any, **kwargs: Any) -> Any:
+        self.nargs = dict(zip(self.arg_names, args, strict=False))
+        key = (self.nargs["n"],)
+        if key not in self.cache:
+            pruned = self.prune_configs(kwargs)
+            if len(pruned) == 1:
+                self.cache[key] = pruned[0]
+            else:
+                self.configs_timings = {one: self._bench(*args, config=one, **kwargs) for one in pruned}
+                self.cache[key] = min(self.configs_timings, key=self.configs_timings.get)
+        self.best_config = self.cache[key]
+        return self.fn.run(*args, **kwargs, **self.best_config.all_kwargs())
 
 
 class BatchTuner(Autotuner):
@@ -186,9 +206,8 @@ class AsyncJit(FakeJit):
     def _compile(self, block: int) -> Any:
         mode = active_mode.get()
         if mode is not None:
-            return mode.submit(
-                str(block), lambda: self._build(block), lambda kernel: self._finish(block, kernel)
-            )
+            callbacks = [lambda kernel: self._finish(block, kernel), lambda _future: None][:CALLBACKS]
+            return mode.submit(str(block), lambda: self._build(block), *callbacks)
         return self._finish(block, self._build(block))
 
     def _build(self, block: int) -> str:

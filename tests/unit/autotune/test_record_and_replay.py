@@ -5,7 +5,7 @@ import math
 from contextlib import nullcontext
 
 import pytest
-from autotune_fakes import BatchTuner, LibraryEntry, LibraryTuner, config, launch, make_tuner
+from autotune_fakes import BatchTuner, LibraryEntry, LibraryTuner, UntimedTuner, config, launch, make_tuner
 from triton.runtime.autotuner import Autotuner
 
 from zlbench_core.autotune.records import NO_VALID_CONFIG, read_records
@@ -273,12 +273,13 @@ def test_a_tuner_that_times_in_batches_is_recorded_and_replayed(record, replay):
     assert mode.log.to_json()["hits"] == 1
 
 
-def test_the_only_config_that_pruning_left_is_pinned_without_a_time(record, replay):
+@pytest.mark.parametrize("cls", [BatchTuner, UntimedTuner])
+def test_the_only_config_that_pruning_left_is_pinned_without_a_time(record, replay, cls):
     def prune_to_128(configs, named_args, **kwargs):
         return configs[-1:]
 
     recorder = record()
-    pruned = {"cls": BatchTuner, "prune_configs_by": {"early_config_prune": prune_to_128}}
+    pruned = {"cls": cls, "prune_configs_by": {"early_config_prune": prune_to_128}}
     tuner = make_tuner(TIMES, **pruned)
     launch(tuner, None, 64)
     launch(tuner, None, 64)
@@ -289,12 +290,28 @@ def test_the_only_config_that_pruning_left_is_pinned_without_a_time(record, repl
     assert mode.log.to_json()["fallbacks"] == {}
 
 
-def test_the_only_config_is_not_pinned_when_its_launch_failed(record):
+@pytest.mark.parametrize("cls", [BatchTuner, UntimedTuner])
+def test_an_only_config_is_not_told_with_the_times_of_the_key_before(record, cls):
+    def prune_to_128_from_100_on(configs, named_args, **kwargs):
+        return configs[-1:] if named_args["n"] >= 100 else configs
+
+    recorder = record()
+    tuner = make_tuner(TIMES, cls=cls, prune_configs_by={"early_config_prune": prune_to_128_from_100_on})
+    launch(tuner, None, 64)
+    launch(tuner, None, 200)
+    first, second = recorder.entries
+    assert (first.winner["kwargs"]["BLOCK"], first.winner_ms is None) == (64, False)
+    assert (second.winner["kwargs"]["BLOCK"], second.winner_ms, second.runners_up) == (128, None, [])
+    assert not second.from_cache
+
+
+@pytest.mark.parametrize("cls", [BatchTuner, UntimedTuner])
+def test_the_only_config_is_not_pinned_when_its_launch_failed(record, cls):
     def body(x, n, **meta):
         raise RuntimeError("launch failure")
 
     recorder = record()
-    tuner = make_tuner(TIMES, cls=BatchTuner, configs=[config(32)], body=body)
+    tuner = make_tuner(TIMES, cls=cls, configs=[config(32)], body=body)
     with pytest.raises(RuntimeError):
         launch(tuner, None, 64)
     assert recorder.entries == []
