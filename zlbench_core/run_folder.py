@@ -11,10 +11,14 @@ from pathlib import Path
 from zlbench_core.errors import MachineError
 
 
-def check_writable(run_folder: Path, folders: Iterable[str]) -> None:
-    """Raises MachineError for the first of the folders below `run_folder` that cannot be made, or written."""
-    for name in folders:
-        place = nearest(run_folder.absolute() / name)
+def check_writable(run_folder: Path, written: Iterable[str], made: Iterable[str] = ()) -> None:
+    """Raises MachineError for the first of the folders below `run_folder` that cannot be made, or written.
+
+    Those of `made` need only be there: a finished campaign may stand in a folder that can only be read.
+    """
+    places = [nearest(run_folder.absolute() / name) for name in written]
+    places += [nearest(path) for name in made if not (path := run_folder.absolute() / name).is_dir()]
+    for place in places:
         try:
             _try_to_write(place)
         except OSError as error:

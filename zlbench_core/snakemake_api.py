@@ -64,7 +64,7 @@ def load_workflow_campaign(config: dict[str, Any], workflow: Any) -> Campaign:
     campaign = load_campaign(config, overrides=command_line, source=source)
     seal_config(config)
     if workflow.is_main_process:
-        check_writable(Path(), _written(campaign, sys.argv[1:]))
+        _check_run_folder(campaign, sys.argv[1:])
     for side in campaign.sides:
         carry(side.env)
         check_files(campaign, side)
@@ -85,11 +85,12 @@ def _begin(campaign: Campaign, argv: Sequence[str], unused: Sequence[str] = ()) 
         print(f"zlbench: {line}", file=sys.stderr)
 
 
-def _written(campaign: Campaign, argv: Sequence[str]) -> tuple[str, ...]:
-    """The folders that Snakemake, called with these arguments, writes to."""
+def _check_run_folder(campaign: Campaign, argv: Sequence[str]) -> None:
+    """Raises MachineError where Snakemake, called with these arguments, could not write what it must."""
     if not only_looks(argv):
-        return (SNAKEMAKE, "logs", f"results/{campaign.backend}")
-    return (SNAKEMAKE,) if _is_dry(argv) else ()
+        check_writable(Path(), [SNAKEMAKE], made=["logs", f"results/{campaign.backend}"])
+    elif _is_dry(argv):
+        check_writable(Path(), [SNAKEMAKE])
 
 
 def _is_dry(argv: Sequence[str]) -> bool:

@@ -9,8 +9,9 @@ import pytest
 from zlbench_core.campaign import load_campaign
 from zlbench_core.cli import main
 from zlbench_core.commands import run as command
+from zlbench_core.errors import MachineError
 from zlbench_core.places import SNAKEFILE
-from zlbench_core.snakemake_api import _written
+from zlbench_core.snakemake_api import _check_run_folder
 
 TRIGGERS = ["--rerun-triggers", "mtime", "params", "input", "software-env"]
 
@@ -108,13 +109,23 @@ def test_other_commands_take_no_words_that_they_do_not_know(capsys):
 
 
 @pytest.mark.parametrize(
-    ("argv", "folders"),
+    ("argv", "in_the_way"),
     [
-        (["--cores", "2"], (".snakemake", "logs", "results/cpu")),
-        (["-n"], (".snakemake",)),
-        (["--dry-run"], (".snakemake",)),
-        (["--lint"], ()),
+        (["--cores", "2"], [".snakemake", "logs", "results"]),
+        (["-n"], [".snakemake"]),
+        (["--dry-run"], [".snakemake"]),
+        (["--lint"], []),
     ],
 )
-def test_what_a_call_writes_is_what_must_be_writable(argv, folders):
-    assert _written(load_campaign({"backend": "cpu", "ops": ["mm"]}), argv) == folders
+def test_what_a_call_writes_must_be_writable_and_nothing_else(tmp_path, monkeypatch, argv, in_the_way):
+    monkeypatch.chdir(tmp_path)
+    campaign = load_campaign({"backend": "cpu", "ops": ["mm"]})
+    found = []
+    for name in (".snakemake", "logs", "results"):
+        (tmp_path / name).touch()
+        try:
+            _check_run_folder(campaign, argv)
+        except MachineError:
+            found.append(name)
+        (tmp_path / name).unlink()
+    assert found == in_the_way
