@@ -17,14 +17,19 @@ from zlbench_core.commands import (
     pins,
     preflight,
     report,
+    run,
     show,
     verdict,
 )
 from zlbench_core.errors import ZlbenchError
 
 USAGE = 2  # as argparse ends
-COMMANDS = (preflight, devices, identity, show, report, verdict, compare, ir, pins, completion)
+COMMANDS = (run, preflight, devices, identity, show, report, verdict, compare, ir, pins, completion)
 EXAMPLES = """examples:
+  zlbench run                                the default campaign, in this folder
+  zlbench run config/campaigns/one-sided.yaml
+  zlbench run --cores 2 -d elsewhere config/campaigns/compile-only.yaml require_accepted
+  zlbench run -- --config backend=musa 'ops=[mm]'       options of Snakemake, behind --
   zlbench preflight                          is this machine ready for the default campaign?
   zlbench preflight --backend musa           ... for that campaign on Moore Threads devices?
   zlbench preflight --configfile config/campaigns/one-sided.yaml
@@ -43,7 +48,7 @@ EXAMPLES = """examples:
   zlbench ir cost results/cpu/mm/a/r1
   zlbench completion bash > ~/.local/share/bash-completion/completions/zlbench
 
-A campaign is run by Snakemake: snakemake --cores 2 --config backend=cpu 'ops=[mm]'
+run is Snakemake with the workflow of this package, and ends with its exit status; in a checkout: snakemake --cores 2
 exit codes: 0 done, 1 a mistake in the input, 2 a mistake in the command line (or no command), 3 preflight failed,
 4 the runs are on different calibers;
 ir diff is like diff: 0 the code is the same, 1 it differs, 2 that is not known
@@ -53,7 +58,7 @@ ir diff is like diff: 0 the code is the same, 1 it differs, 2 that is not known
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command; a ZlbenchError is one line on stderr and its exit code."""
     parser = build_parser()
-    args = parser.parse_args(argv)
+    args = _parsed(parser, list(sys.argv[1:] if argv is None else argv))
     if args.run is None:
         parser.print_help(sys.stderr)
         return USAGE
@@ -64,6 +69,19 @@ def main(argv: Sequence[str] | None = None) -> int:
         return error.exit_code
     except BrokenPipeError:
         return 1
+
+
+def _parsed(parser: argparse.ArgumentParser, words: list[str]) -> argparse.Namespace:
+    """Words of `run` may stand between its options, and what follows -- is Snakemake's: argparse knows neither."""
+    is_run = words[:1] == ["run"]
+    end = words.index("--") if is_run and "--" in words else len(words)
+    args, rest = parser.parse_known_args(words[:end])
+    if rest and (not is_run or any(word.startswith("-") for word in rest)):
+        hint = "; options of Snakemake stand behind --" if is_run else ""
+        parser.error(f"unrecognized arguments: {' '.join(rest)}{hint}")
+    if is_run:
+        args.words, args.options = [*args.words, *rest], words[end + 1 :]
+    return args
 
 
 def build_parser() -> argparse.ArgumentParser:

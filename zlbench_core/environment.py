@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from pathlib import Path
 
 from zlbench_core import run_env
 from zlbench_core.backends import get_backend
 from zlbench_core.backends.base import DeviceInfo
 from zlbench_core.campaign import Campaign, Side
+from zlbench_core.places import SIDE_PATH
 from zlbench_core.providers import get_provider
-
-PACKAGE_ROOT = Path(__file__).parent.parent
 
 # Snakemake sets these from a rule's `threads` (SNAKEMAKE.md finding 3), so that --cores would change a measurement.
 THREAD_VARIABLES = (
@@ -56,5 +54,5 @@ def side_environment(
 def _python_path(side: Side, provider_env: Mapping[str, str], base: Mapping[str, str]) -> str:
     # This zlbench comes first: another one on a side's path would bring another timer. Then the side's build.
     inherited = side.env.get("PYTHONPATH", base.get("PYTHONPATH", ""))
-    parts = [str(PACKAGE_ROOT), provider_env.get("PYTHONPATH", ""), inherited]
+    parts = [str(SIDE_PATH), provider_env.get("PYTHONPATH", ""), inherited]
     return os.pathsep.join(part for part in parts if part)

@@ -16,8 +16,9 @@ from typing import IO, Any
 from zlbench_core.errors import FolderBusyError
 from zlbench_core.identity import now
 
-LOCK = Path(".snakemake") / "zlbench.lock"
-SNAKEMAKE_LOCKS = Path(".snakemake") / "locks"
+SNAKEMAKE = ".snakemake"
+LOCK = Path(SNAKEMAKE) / "zlbench.lock"
+SNAKEMAKE_LOCKS = Path(SNAKEMAKE) / "locks"
 _held: list[IO[str]] = []  # open for as long as the process lives
 
 

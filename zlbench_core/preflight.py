@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from zlbench_core.backends.base import DeviceInfo
 from zlbench_core.campaign import Campaign, Side
 from zlbench_core.environment import side_environment
 from zlbench_core.errors import DeviceError, PinsError, PreflightError
+from zlbench_core.needed_packages import DISTRIBUTIONS, missing_here, missing_line
 from zlbench_core.plugin_plan import plan_plugins
 from zlbench_core.providers import get_provider
 from zlbench_core.shape_file import check_shape_file
@@ -25,7 +27,7 @@ OLDEST_PYTHON = (3, 10)  # of a side: what runs in a benchmark process is writte
 
 def check_files(campaign: Campaign, side: Side) -> None:
     """The checks that only look at files: quick enough for every Snakemake start. Raises PreflightError."""
-    for check in (check_provider, check_shapes, check_replay_from, check_python):
+    for check in (check_provider, check_shapes, check_replay_from, check_python, check_packages):
         check(campaign, side)
 
 
@@ -85,6 +87,15 @@ def check_python(campaign: Campaign, side: Side) -> None:
         raise PreflightError("python", f"sides.{side.name}.python {side.python} may not be executed")
 
 
+def check_packages(campaign: Campaign, side: Side) -> None:
+    """Of this very interpreter, which need not be started to be asked; check_plugins asks every other one."""
+    if side.python != sys.executable:
+        return
+    lacking = missing_here(side_environment(campaign, side, None))
+    if lacking:
+        raise PreflightError("packages", missing_line(side.python, side.name, lacking, campaign.backend))
+
+
 def check_devices(campaign: Campaign) -> list[DeviceInfo]:
     """The campaign's devices, resolved; all usable ones where a scheduler will choose."""
     backend = get_backend(campaign.backend)
@@ -101,9 +112,9 @@ def check_plugins(campaign: Campaign, side: Side, devices: list[DeviceInfo]) -> 
     """Ask the side's own interpreter, in the environment of a run, what it has."""
     facts = _run_probe(campaign, side, devices)
     check_version(side, facts["python"])
-    for name in ("pytest", "torch", "triton"):
-        if facts["versions"].get(name) is None:
-            raise PreflightError(name, f"{side.python} (side {side.name}) cannot import {name}")
+    lacking = [DISTRIBUTIONS[name] for name in DISTRIBUTIONS if facts["versions"].get(name) is None]
+    if lacking:
+        raise PreflightError("packages", missing_line(side.python, side.name, lacking, campaign.backend))
     for name, error in facts["plugin_errors"].items():
         raise PreflightError("plugins", f"{side.python} (side {side.name}) cannot import {name}: {error}")
     seen = facts["visible_devices"]

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from copy import deepcopy
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 import yaml
@@ -13,6 +12,7 @@ from jsonschema import Draft202012Validator, ValidationError
 from jsonschema.exceptions import best_match
 
 from zlbench_core.errors import ConfigError, ZlbenchError
+from zlbench_core.places import SCHEMAS
 from zlbench_core.results.text import printable, shortened
 from zlbench_core.spelling import did_you_mean
 
@@ -24,12 +24,11 @@ _LIMITS = {
     "minItems": "at least {} item",
     "minLength": "a text of at least {} character",
 }
-SCHEMA_DIR = Path(__file__).parent.parent / "workflow" / "schemas"
 
 
 @cache
 def load_schema(name: str) -> dict[str, Any]:
-    return yaml.safe_load((SCHEMA_DIR / f"{name}.schema.yaml").read_text(encoding="utf-8"))
+    return yaml.safe_load((SCHEMAS / f"{name}.schema.yaml").read_text(encoding="utf-8"))
 
 
 @cache

@@ -13,8 +13,9 @@ from zlbench_core.cache_folders import remove_dead_folders
 from zlbench_core.campaign import Campaign, hints, load_campaign, unused_keys
 from zlbench_core.campaign_file import check_repeated_keys
 from zlbench_core.chain.mend import mend
-from zlbench_core.folder_lock import SNAKEMAKE_LOCKS, hold_folder
+from zlbench_core.folder_lock import SNAKEMAKE, SNAKEMAKE_LOCKS, hold_folder
 from zlbench_core.preflight import check_files
+from zlbench_core.run_folder import check_writable
 from zlbench_core.sealing import carry, seal_config
 from zlbench_core.shape_file import shape_notes
 
@@ -26,8 +27,6 @@ _LOOKING = {
     "--d3dag",
     "--dag",
     "--detailed-summary",
-    "--dry-run",
-    "--dryrun",
     "--filegraph",
     "--generate-unit-tests",
     "--lint",
@@ -46,13 +45,15 @@ _LOOKING = {
     "-l",
     "-lt",
 }
+_DRY_RUNS = {"--dry-run", "--dryrun"}
 _DRY_RUN = re.compile(r"-[a-zA-Z]*n[a-zA-Z]*")
 
 
 def load_workflow_campaign(config: dict[str, Any], workflow: Any) -> Campaign:
     """The campaign of this Snakemake call: its config files, and what --config laid over them.
 
-    Raises ConfigError; PreflightError for files that are not there; FolderBusyError beside a live run.
+    Raises ConfigError; PreflightError for files that are not there; FolderBusyError beside a live run; MachineError for
+    a folder that cannot be written.
     """
     files = [str(path) for path in workflow.configfiles or workflow.overwrite_configfiles or ()]
     if workflow.is_main_process:  # its jobs read the same files again
@@ -62,6 +63,8 @@ def load_workflow_campaign(config: dict[str, Any], workflow: Any) -> Campaign:
     source = " and ".join([*files, *(["--config"] if command_line else [])])
     campaign = load_campaign(config, overrides=command_line, source=source)
     seal_config(config)
+    if workflow.is_main_process:
+        _check_run_folder(campaign, sys.argv[1:])
     for side in campaign.sides:
         carry(side.env)
         check_files(campaign, side)
@@ -82,10 +85,22 @@ def _begin(campaign: Campaign, argv: Sequence[str], unused: Sequence[str] = ()) 
         print(f"zlbench: {line}", file=sys.stderr)
 
 
+def _check_run_folder(campaign: Campaign, argv: Sequence[str]) -> None:
+    """Raises MachineError where Snakemake, called with these arguments, could not write what it must."""
+    if not only_looks(argv):
+        check_writable(Path(), [SNAKEMAKE], made=["logs", f"results/{campaign.backend}"])
+    elif _is_dry(argv):
+        check_writable(Path(), [SNAKEMAKE])
+
+
+def _is_dry(argv: Sequence[str]) -> bool:
+    return bool(_DRY_RUNS & set(argv)) or any(_DRY_RUN.fullmatch(word) for word in argv)
+
+
 def only_looks(argv: Sequence[str]) -> bool:
     """Whether a Snakemake call with these arguments runs no job and writes no result."""
     words = {word.partition("=")[0] for word in argv}
-    return bool(words & _LOOKING) or any(_DRY_RUN.fullmatch(word) for word in argv)
+    return bool(words & _LOOKING) or _is_dry(argv)
 
 
 def terminal_width() -> int:

@@ -7,9 +7,8 @@ from functools import cache
 from pathlib import Path
 
 from zlbench_core.files import sha256_of
+from zlbench_core.places import PACKAGE, WORKFLOW
 
-PACKAGE = Path(__file__).parent
-WORKFLOW = PACKAGE.parent / "workflow"
 _SUFFIXES = {".py", ".yaml", ".smk", ".j2", ".css", ".js"}
 # These read finished runs: a change in them recomputes the summary, and no measurement.
 _READERS = (
@@ -45,37 +44,47 @@ _READERS += (
     "commands/",
     "folder_lock.py",
     "snakemake_api.py",
+    "run_folder.py",
+    "scripts/first_look.py",
+    "scripts/report.py",
+    "scripts/require_accepted.py",
+    "scripts/summarise.py",
 )
 
 
 @cache
 def measuring_sources() -> str:
-    """A digest of the sources that take part in a measurement, 16 hex digits."""
-    return _digest([path for path in _sources(PACKAGE) if not _relative(path).startswith(_READERS)])
+    """A digest of the sources that take part in a measurement, the workflow's scripts among them, 16 hex digits."""
+    return _digest({name: path for name, path in _sources().items() if not name.startswith(_READERS)})
 
 
 @cache
 def all_sources() -> str:
-    """A digest of all sources of the package, 16 hex digits."""
-    return _digest(_sources(PACKAGE))
+    """A digest of all sources of the package and of the workflow's scripts, 16 hex digits."""
+    return _digest(_sources())
 
 
 def harness_files() -> dict[str, str]:
-    """sha256 of every source of the package and of the workflow, by path below the checkout."""
-    paths = [*_sources(PACKAGE), *_sources(WORKFLOW), WORKFLOW / "Snakefile"]
-    return {path.relative_to(PACKAGE.parent).as_posix(): sha256_of(path) for path in paths if path.is_file()}
+    """sha256 of every source of the package and of the workflow, by path below the checkout; in a wheel by the same."""
+    workflow = {f"workflow/{name}": path for name, path in _below(WORKFLOW).items()}
+    package = {f"{PACKAGE.name}/{name}": path for name, path in _below(PACKAGE).items()}
+    named = {**package, **workflow, "workflow/Snakefile": WORKFLOW / "Snakefile"}
+    return {name: sha256_of(path) for name, path in named.items() if path.is_file()}
 
 
-def _sources(root: Path) -> list[Path]:
-    return sorted(path for path in root.rglob("*") if path.suffix in _SUFFIXES and path.is_file())
+def _sources() -> dict[str, Path]:
+    """What a rule's result may depend on, by path below the package."""
+    scripts = _below(WORKFLOW / "scripts")
+    return {**_below(PACKAGE), **{f"scripts/{name}": path for name, path in scripts.items()}}
 
 
-def _relative(path: Path) -> str:
-    return path.relative_to(PACKAGE).as_posix()
+def _below(root: Path) -> dict[str, Path]:
+    paths = sorted(path for path in root.rglob("*") if path.suffix in _SUFFIXES and path.is_file())
+    return {path.relative_to(root).as_posix(): path for path in paths}
 
 
-def _digest(paths: list[Path]) -> str:
+def _digest(sources: dict[str, Path]) -> str:
     digest = hashlib.sha256()
-    for path in paths:
-        digest.update(_relative(path).encode() + b"\0" + path.read_bytes() + b"\0")
+    for name, path in sources.items():
+        digest.update(name.encode() + b"\0" + path.read_bytes() + b"\0")
     return digest.hexdigest()[:16]

@@ -88,3 +88,27 @@ def test_a_folder_of_ones_own_needs_no_default_campaign_of_its_own(tmp_path):
     done = subprocess.run(command, env={**os.environ}, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     assert "softmax" in done.stdout
+
+
+def zlbench_run(*words: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "zlbench_core", "run", *words]
+    return subprocess.run(command, env={**os.environ}, capture_output=True, text=True, check=False)
+
+
+def test_the_command_runs_the_default_campaign_in_a_folder_of_ones_own(tmp_path):
+    done = zlbench_run(
+        "-d", str(tmp_path / "new"), "--cores", "1", "all", "--", "-n", "--config", "ops=[softmax]"
+    )
+    assert done.returncode == 0, done.stderr
+    assert "softmax" in done.stdout
+
+
+def test_a_run_folder_that_cannot_be_written_is_one_line_of_the_workflow_too(tmp_path):
+    (tmp_path / ".snakemake").touch()
+    done = zlbench_run("-d", str(tmp_path))
+    assert done.returncode == 1
+    assert done.stderr.splitlines()[-1] == (
+        f"zlbench: {tmp_path}/.snakemake cannot be written: Not a directory; "
+        "make it writable, or run elsewhere (--directory FOLDER)"
+    )
+    assert "Traceback" not in done.stderr

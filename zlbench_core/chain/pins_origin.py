@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from zlbench_core.autotune.merge import COMPILER_FIELDS
-from zlbench_core.environment import PACKAGE_ROOT
 from zlbench_core.errors import PinsError
+from zlbench_core.places import SIDE_PATH
 from zlbench_core.providers.git import tree_facts
 
 _ASK = """
@@ -45,7 +45,7 @@ def origin_warnings(
 
 def compiler_of(python: str) -> dict[str, Any]:
     """The torch, triton and triton build of an interpreter. Raises PinsError when it does not tell."""
-    path = os.pathsep.join(filter(None, (str(PACKAGE_ROOT), os.environ.get("PYTHONPATH"))))
+    path = os.pathsep.join(filter(None, (str(SIDE_PATH), os.environ.get("PYTHONPATH"))))
     try:
         done = subprocess.run(
             [python, "-c", _ASK],

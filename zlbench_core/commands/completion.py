@@ -22,7 +22,7 @@ def run(args: argparse.Namespace) -> int:
     try:
         import shtab
     except ImportError:
-        raise ConfigError("completion needs shtab: pip install 'zlbench[completion]'") from None
+        raise ConfigError("completion needs shtab: pip install shtab") from None
     script = shtab.complete(build_parser(), args.shell)
     if args.json:
         print_json({"shell": args.shell, "script": script})

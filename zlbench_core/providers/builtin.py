@@ -23,7 +23,8 @@ class BuiltinProvider:
         test_file = folder / f"test_{campaign.op_files.get(op, op)}.py"
         # The project's own pytest settings are for its tests, not for a benchmark.
         own = ["-c", os.devnull, "--rootdir", str(folder)]
-        own += [] if folder == SUITE else ["-p", "zlbench_core.suite.conftest"]
+        # pytest would put what lies beside the package on the side's path, as if its own packages were missing.
+        own += ["--import-mode=importlib"] if folder == SUITE else ["-p", "zlbench_core.suite.conftest"]
         own += [] if folder == SUITE or campaign.measure else ["-p", "zlbench_core.plugins.unchecked"]
         return Invocation(
             node=node_of(test_file, op, whole_file=op not in campaign.op_files),

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+import sys
 
 import pytest
 
+from zlbench_core import needed_packages
 from zlbench_core.campaign import load_campaign
 from zlbench_core.errors import PreflightError
+from zlbench_core.needed_packages import brought_by, missing_here, missing_line
 from zlbench_core.preflight import check_files, preflight
 
 GOOD = {
@@ -69,6 +72,10 @@ def test_a_side_of_its_own_interpreter_is_recorded_with_its_versions(check):
     [
         ({"python": "3.9.18"}, "is Python 3.9.18; a side needs 3.10 or newer"),
         ({"versions": {**GOOD["versions"], "triton": None}}, "cannot import triton"),
+        (
+            {"versions": dict.fromkeys(GOOD["versions"])},
+            "cannot import pytest, torch, triton and pyyaml: .*/python -m pip install pytest torch triton pyyaml",
+        ),
         ({"plugin_errors": {"zlbench_core.plugins.timing": "ImportError: no"}}, "timing: ImportError: no"),
         # An old Python cannot read a plugin's source either: the version is what is said.
         ({"python": "3.9.18", "plugin_errors": {"x": "SyntaxError: no"}}, "a side needs 3.10 or newer"),
@@ -77,3 +84,39 @@ def test_a_side_of_its_own_interpreter_is_recorded_with_its_versions(check):
 def test_what_an_interpreter_lacks_is_one_line(check, changes, told):
     with pytest.raises(PreflightError, match=told):
         check(**changes)
+
+
+@pytest.mark.parametrize("backend", ["cpu", "cuda", "musa", "rocm", "ascend"])
+def test_a_bare_install_is_told_all_that_it_lacks_before_anything_runs(monkeypatch, backend):
+    """Of this interpreter, by files alone: three packages in one line, and what brings them."""
+    monkeypatch.setattr(needed_packages, "find_spec", lambda name: None)
+    campaign = load_campaign({"backend": backend, "ops": ["mm"]})
+    with pytest.raises(PreflightError, match="cannot import pytest, torch, triton and pyyaml: ") as told:
+        check_files(campaign, campaign.sides[0])
+    assert f"pip install 'zlbench[{backend}]' brings " in str(told.value)
+    assert ("take torch and triton from the vendor of the device" in str(told.value)) == (backend != "cpu")
+
+
+def test_a_package_on_a_sides_own_path_is_not_missing(tmp_path, monkeypatch):
+    monkeypatch.setattr(needed_packages, "find_spec", lambda name: None)
+    for name in ("torch", "triton", "yaml"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "__init__.py").touch()
+    assert missing_here({"PYTHONPATH": f"/nowhere:{tmp_path}"}) == ["pytest"]
+
+
+def test_this_environment_lacks_nothing():
+    assert missing_here({}) == []
+
+
+def test_each_backend_has_an_extra_and_only_the_one_without_a_device_brings_torch():
+    assert {"pytest", "torch", "triton"} <= brought_by("cpu")
+    for backend in ("cuda", "musa", "rocm", "ascend"):
+        assert {"pytest", "torch", "triton"} & brought_by(backend) == {"pytest"}
+
+
+def test_without_an_extra_of_its_own_a_backend_is_told_the_package():
+    line = missing_line(sys.executable, "a", ["pytest", "torch"], "mine")
+    assert line.endswith(
+        f"{sys.executable} -m pip install pytest brings pytest; take torch from the vendor of the device"
+    )
