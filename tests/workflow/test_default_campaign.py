@@ -4,24 +4,27 @@ from __future__ import annotations
 
 import csv
 import json
+import subprocess
+import sys
 import zipfile
 from pathlib import Path
 
 import pytest
 
+from zlbench_core.campaign import default_config
 from zlbench_core.errors import ZlbenchError
 from zlbench_core.identity import load_identity
 from zlbench_core.runner import check_digests
 from zlbench_core.schemas import check
 
-from .conftest import QUICK, Campaign, Outcome
+from .conftest import QUICK, SNAKEFILE, Campaign, Outcome
 
-IEEE = {"a": {}, "b": {"env": {"TRITON_F32_DEFAULT": "ieee"}}}
+SIDES = default_config()["sides"]
 
 
 @pytest.fixture(scope="module")
 def ran(tmp_path_factory) -> tuple[Campaign, Outcome]:
-    campaign = Campaign(tmp_path_factory.mktemp("default"), ops=["mm", "softmax"], sides=IEEE, **QUICK)
+    campaign = Campaign(tmp_path_factory.mktemp("default"), ops=["mm", "softmax"], sides=SIDES, **QUICK)
     return campaign, campaign()
 
 
@@ -141,7 +144,7 @@ def test_the_receipt_names_every_identity_and_the_harness(ran):
     receipt = json.loads(campaign.path("receipt.json").read_text())
     assert len(receipt["identities"]) == 6
     assert "zlbench_core/runner.py" in receipt["harness"]
-    assert receipt["declared_axis"] == ["env:TRITON_F32_DEFAULT"]
+    assert receipt["declared_axis"] == ["env:SILU_BLOCK", "env:TRITON_F32_DEFAULT"]
 
 
 def test_the_first_run_did_every_step(ran):
@@ -175,7 +178,7 @@ def test_one_operator_of_it_afterwards_measures_nothing_again(ran):
 
 def test_another_env_of_one_side_leaves_the_record_of_the_other(ran):
     campaign, _ = ran
-    sides = {"a": {}, "b": {"env": {"TRITON_F32_DEFAULT": "tf32x3"}}}
+    sides = {"a": {"env": {}}, "b": {"env": {"TRITON_F32_DEFAULT": "tf32x3"}}}
     jobs = Campaign(campaign.folder, **{**campaign.config, "sides": sides})("-n").jobs
     assert jobs["replay_round"] >= 2
     assert "summarise" in jobs
@@ -234,6 +237,22 @@ def test_snakemakes_own_report_holds_page_and_tables_with_captions(ran):
 def test_require_accepted_passes_without_a_refusal(ran):
     campaign, _ = ran
     assert campaign("require_accepted").code == 0
+
+
+def test_silu_is_other_code_under_the_variable_of_the_default_campaign(tmp_path):
+    campaign = Campaign(tmp_path, ops=["silu"], sides=SIDES, measure=False, autotune={"mode": "off"})
+    assert campaign().code == 0
+    gate = json.loads(campaign.path("silu", "ir_gate.json").read_text())
+    assert gate["verdict"] == "different"
+
+
+def test_single_keys_of_the_default_campaign_plan_one_for_a_device(tmp_path):
+    """As the README of config/ has it, up to the preflight of a device that is not there."""
+    command = [sys.executable, "-m", "snakemake", "--snakefile", str(SNAKEFILE), "--directory", str(tmp_path)]
+    command += ["-n", "--cores", "2", "--config", "backend=musa", "ops=[mm]"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode == 0, done.stderr[-2000:]
+    assert Outcome(0, done.stdout, done.stderr).jobs["check_side"] == 2
 
 
 def test_another_device_is_another_measurement(ran):

@@ -18,7 +18,7 @@ from zlbench_core.suite import record
 from zlbench_core.suite.report import METRICS
 
 BUILTIN_MARKS = ("parametrize", "skip", "skipif", "xfail", "usefixtures", "filterwarnings", "timeout")
-OPS = ("mm", "bmm", "softmax", "layer_norm", "add", "sum", "cross_entropy", "dropout")
+OPS = ("mm", "bmm", "softmax", "layer_norm", "add", "sum", "cross_entropy", "dropout", "silu")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -1,13 +1,15 @@
 from __future__ import annotations
 
 import pytest
+from plain_campaign import PLAIN
 
 from zlbench_core.campaign import Campaign, Duet, default_config, hints, load_campaign, unused_keys
 from zlbench_core.errors import ConfigError, UnknownBackendError
+from zlbench_core.verdicts.looks import minimum_rounds
 
 
 def load(**changes):
-    return load_campaign({**default_config(), **changes}, source="config.yaml")
+    return load_campaign({**PLAIN, **changes}, source="config.yaml")
 
 
 def refusal(**changes) -> str:
@@ -18,12 +20,20 @@ def refusal(**changes) -> str:
     return message
 
 
-def test_the_default_campaign_is_an_ab_of_one_variable():
-    campaign = load()
+def test_the_default_campaign_is_an_ab_that_can_claim_something_of_both_operators_that_it_changes():
+    campaign = load_campaign(default_config())
     assert campaign.backend == "cpu"
     assert campaign.side_names == ("a", "b")
-    assert campaign.declared_axis() == ["env:TRITON_F32_DEFAULT"]
+    axis = campaign.declared_axis()
+    assert axis == ["env:SILU_BLOCK", "env:TRITON_F32_DEFAULT"]
     assert campaign.records
+    assert campaign.rounds >= minimum_rounds(campaign.alpha / len(axis))
+
+
+@pytest.mark.parametrize("backend", ["cuda", "musa", "rocm"])
+def test_single_keys_of_the_default_campaign_make_it_one_of_a_device(backend):
+    given = {"backend": backend, "ops": ["mm"]}
+    assert load_campaign({**default_config(), **given}, overrides=given).backend == backend
 
 
 def test_a_campaign_survives_its_json_form():
@@ -79,7 +89,7 @@ def test_side_b_null_makes_a_one_sided_campaign():
 def test_sides_of_the_command_line_replace_those_of_the_file():
     given = {"sides": {"b": {"env": {"DISABLE_LLVM_OPT": "1"}}}}
     merged = {
-        **default_config(),
+        **PLAIN,
         "sides": {"b": {"env": {"DISABLE_LLVM_OPT": "1", "TRITON_F32_DEFAULT": "ieee"}}},
     }
     campaign = load_campaign(merged, overrides=given, source="x")

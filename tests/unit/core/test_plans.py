@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 
 import pytest
+from plain_campaign import PLAIN
 
 from zlbench_core.backends.cpu import CpuBackend
-from zlbench_core.campaign import default_config, load_campaign
+from zlbench_core.campaign import load_campaign
 from zlbench_core.facts import forget_facts
 from zlbench_core.plans import (
     look_plan,
@@ -30,7 +31,7 @@ ALL = {
 
 
 def load(**changes):
-    return load_campaign({**default_config(), **changes})
+    return load_campaign({**PLAIN, **changes})
 
 
 def changed_by(**changes) -> set[str]:

@@ -37,14 +37,27 @@ def lines_of(program: str) -> list[tuple[str, str]]:
     found = [(page.name, line) for page in PAGES for line in commands(page.read_text())]
     found += [("cli.py", line.strip()) for line in EXAMPLES.splitlines()]
     words = [(page, re.sub(r"^\.venv/bin/", "", line)) for page, line in found]
-    return [(page, line) for page, line in words if line.startswith(f"{program} ")]
+    return [(page, line) for page, line in words if f"{line} ".startswith(f"{program} ")]
 
 
-@pytest.mark.parametrize(("page", "line"), lines_of("zlbench"))
+RUNS = lines_of("zlbench run")
+
+
+@pytest.mark.parametrize(("page", "line"), [one for one in lines_of("zlbench") if one not in RUNS])
 def test_every_zlbench_line_parses(page, line):
     line = line if page != "cli.py" else re.split(r"\s{3,}", line)[0]
     words = shlex.split(line.partition(" > ")[0].partition(" | ")[0], comments=True)
     assert build_parser().parse_args(words[1:]).run
+
+
+@pytest.mark.parametrize(("page", "line"), RUNS)
+def test_every_campaign_that_zlbench_runs_loads(page, line):
+    """The first word is a campaign file, or none; what follows -- is Snakemake's."""
+    words, _, options = re.split(r"\s{3,}|\s#", line)[0].partition(" -- ")
+    files = [word for word in shlex.split(words)[2:] if word.endswith(".yaml")]
+    overrides = parse_config(parser_of_snakemake().parse_args(shlex.split(options)).config or [])
+    config = campaign_file(Path(files[0])) if files else default_config()
+    load_campaign({**config, **overrides}, overrides=overrides)
 
 
 @pytest.mark.parametrize(("page", "line"), lines_of("snakemake"))
@@ -113,7 +126,7 @@ def test_the_provider_of_the_page_answers_what_the_runner_asks(tmp_path):
     exec(compile(code, "add-a-provider.md", "exec"), scope)
     provider = scope["MySuiteProvider"]()
     sides = {"a": {"flaggems_dir": str(tmp_path)}, "b": None}
-    campaign = load_campaign({**default_config(), "ops": ["mm"], "sides": sides})
+    campaign = load_campaign({"backend": "cpu", "provider": "builtin", "ops": ["mm"], "sides": sides})
     side = campaign.side("a")
     assert provider.invocation(campaign, side, "mm").node == "benchmark/test_mm.py::test_mm"
     assert provider.problems(campaign, side)[0][0] == "benchmark_file"

@@ -16,7 +16,7 @@ from zlbench_core.results.reader import read_run
 SUITE = Path(zlbench_core.__file__).parent / "suite"
 RunPytest = Callable[..., "subprocess.CompletedProcess[str]"]
 
-OPS = ("add", "bmm", "cross_entropy", "dropout", "layer_norm", "mm", "softmax", "sum")
+OPS = ("add", "bmm", "cross_entropy", "dropout", "layer_norm", "mm", "silu", "softmax", "sum")
 TINY = """
 BlasBenchmark: {shapes: [[2, 16, 32, 16]]}
 RowBenchmark: {shapes: [[8, 48]]}
