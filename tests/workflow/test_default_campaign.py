@@ -167,8 +167,8 @@ def test_the_console_is_a_line_a_step_and_snakemakes_log_holds_the_rest(ran):
     noise = [line for line in outcome.err.splitlines() if not line.startswith(("zlbench: ", "["))]
     assert len(noise) <= 1, noise  # the profile, told before any setting is read
     steps = re.findall(r"^\[ *(\d+)/ *(\d+)\] (.+) \(.*\d s\)$", outcome.err, re.MULTILINE)
-    assert [int(number) for number, _, _ in steps] == list(range(1, 14))
-    assert steps[-1][1:] == ("13", "Write the report of cpu")
+    assert [int(number) for number, _, _ in steps] == list(range(1, 15))
+    assert steps[-1][1:] == ("14", "Write the report of cpu")
     assert "Round 2 of mm, side by side" in {text for _, _, text in steps}
     assert "\033" not in outcome.text
     for words in (
@@ -176,7 +176,7 @@ def test_the_console_is_a_line_a_step_and_snakemakes_log_holds_the_rest(ran):
         "Building DAG of jobs",
         "Reason: Missing output files",
         "Finished jobid",
-        "13 of",
+        "15 of 15 steps",
     ):
         assert words in outcome.log
 
