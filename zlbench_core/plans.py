@@ -1,7 +1,8 @@
 """The plan of each rule: a JSON text with exactly what its result depends on.
 
-It stands in the rule's params, so that Snakemake reruns the rule when, and only when, one of these changes
-(SNAKEMAKE.md (c)). Whatever a step does not depend on is set to a neutral value, for the same reason.
+Digests of its parts stand in the rule's params (plan_changes.py), so that Snakemake reruns the rule when, and only
+when, one of these changes (SNAKEMAKE.md (c)). Whatever a step does not depend on is set to a neutral value, for the
+same reason.
 """
 
 from __future__ import annotations
@@ -84,9 +85,9 @@ def round_digest(campaign: Campaign, op: str) -> str:
     return digest_of(plan)
 
 
-def gate_plan(campaign: Campaign, ops: Sequence[str]) -> str:
-    """The gates of one device: nothing but the rounds' plans."""
-    return digest_of([round_plan(campaign, op) for op in ops])
+def gate_plan(campaign: Campaign, ops: Sequence[str]) -> dict[str, str]:
+    """The gates of one device: nothing but the digest of the rounds' plan, by operator."""
+    return {op: digest_of(round_plan(campaign, op)) for op in ops}
 
 
 def read_plan(plan: str, time_limit: int | None = None) -> Campaign:

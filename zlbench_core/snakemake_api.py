@@ -103,6 +103,14 @@ def only_looks(argv: Sequence[str]) -> bool:
     return bool(words & _LOOKING) or _is_dry(argv)
 
 
+def logs_of(workflow: Any) -> str | None:
+    """Where Snakemake writes all that it says in this call; None where it writes no log."""
+    try:
+        return ", ".join(map(str, workflow.logger_manager.get_logfile())) or None
+    except AttributeError:
+        return None
+
+
 def terminal_width() -> int:
     """Columns of the terminal; a log, which has none, gets lines that still read well."""
     return max(shutil.get_terminal_size((140, 40)).columns, 100)

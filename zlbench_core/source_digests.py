@@ -25,6 +25,8 @@ _READERS = (
     "chain/code.py",
 )
 _READERS += (
+    "plan_changes.py",
+    "snakemake_console.py",
     "chain/accept.py",
     "chain/show.py",
     "chain/receipt.py",

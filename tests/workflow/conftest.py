@@ -29,6 +29,7 @@ class Outcome:
     code: int
     out: str
     err: str
+    log: str  # Snakemake's own
 
     @property
     def text(self) -> str:
@@ -37,7 +38,7 @@ class Outcome:
     @property
     def jobs(self) -> dict[str, int]:
         """How many jobs of each rule Snakemake planned: the last of its job tables."""
-        tables = re.findall(r"^job +count\n-.*\n((?:\w+ +\d+\n)+)", self.text, re.MULTILINE)
+        tables = re.findall(r"^job +count\n-.*\n((?:\w+ +\d+\n)+)", self.text + self.log, re.MULTILINE)
         lines = [line.split() for line in tables[-1].splitlines()] if tables else []
         return {rule: int(count) for rule, count in lines if rule != "total"}
 
@@ -50,13 +51,19 @@ class Campaign:
         self.config = {"backend": "cpu", "provider": "builtin", "dtypes": ["float32"], "rounds": 2, **config}
 
     def __call__(self, *args: str, env: dict[str, str] | None = None, cores: int = 2) -> Outcome:
+        before = set(self.logs())
         process = self.start(*args, env=env, cores=cores)
         try:
             out, err = process.communicate(timeout=500)
         finally:
             if process.poll() is None:
                 process.kill()
-        return Outcome(process.returncode, out, err)
+        log = "".join(path.read_text() for path in self.logs() if path not in before)
+        return Outcome(process.returncode, out, err, log)
+
+    def logs(self) -> list[Path]:
+        """What Snakemake wrote down of each of its runs here."""
+        return sorted((self.folder / ".snakemake" / "log").glob("*.snakemake.log"))
 
     def start(self, *args: str, env: dict[str, str] | None = None, cores: int = 2) -> subprocess.Popen[str]:
         """Snakemake in a process group of its own, as a shell starts it."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -63,7 +64,12 @@ def test_a_machine_that_lacks_something_fails_in_preflight(campaign, config, nam
     assert len(told) == 1
     assert all(name in told[0] for name in names)
     last = outcome.err.splitlines()[-1]
-    assert last == f"zlbench: not done. {told[0]}. Once that is mended, the same command goes on from here"
+    said, _, log = last.partition("; Snakemake's log: ")
+    assert said == f"zlbench: not done. {told[0]}. Once that is mended, the same command goes on from here"
+    assert Path(log).read_text() == outcome.log
+    assert "[failed] Preflight of side" in outcome.err
+    assert "CalledProcessError" not in outcome.text, "the step has said what it was"
+    assert "Error in rule check_side" in outcome.log
 
 
 def test_what_a_file_says_twice_is_refused_and_what_has_no_use_is_told(tmp_path):
@@ -112,3 +118,10 @@ def test_a_run_folder_that_cannot_be_written_is_one_line_of_the_workflow_too(tmp
         "make it writable, or run elsewhere (--directory FOLDER)"
     )
     assert "Traceback" not in done.stderr
+
+
+def test_what_snakemake_refuses_is_said_as_it_says_it(campaign):
+    outcome = campaign(ops=["mm"], sides=SWITCH)("no_such_target")
+    assert outcome.code == 1
+    assert "MissingRuleException" in outcome.err
+    assert "no_such_target" in outcome.err

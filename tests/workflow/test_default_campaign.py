@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import csv
 import json
+import os
+import re
 import subprocess
 import sys
 import zipfile
@@ -17,7 +19,7 @@ from zlbench_core.identity import load_identity
 from zlbench_core.runner import check_digests
 from zlbench_core.schemas import check
 
-from .conftest import QUICK, SNAKEFILE, Campaign, Outcome
+from .conftest import QUICK, REPOSITORY, SNAKEFILE, Campaign, Outcome
 
 SIDES = default_config()["sides"]
 
@@ -84,6 +86,7 @@ def test_every_run_vouches_for_its_files(ran):
         ("records", "*/record/*/records.json", 2),
         ("pins", "*/pins/pins.json", 2),
         ("gate_device", "ir_gate/device-*.json", 1),
+        ("plans", "plans.json", 1),
         ("ir_index", "*/*/r?/ir/index.json", 6),
     ],
 )
@@ -162,12 +165,34 @@ def test_the_first_run_did_every_step(ran):
     }
 
 
-def test_the_same_command_again_runs_nothing(ran):
+def test_the_console_is_a_line_a_step_and_snakemakes_log_holds_the_rest(ran):
+    _, outcome = ran
+    noise = [line for line in outcome.err.splitlines() if not line.startswith(("zlbench: ", "["))]
+    assert len(noise) <= 1, noise  # the profile, told before any setting is read
+    steps = re.findall(r"^\[ *(\d+)/ *(\d+)\] (.+) \(.*\d s\)$", outcome.err, re.MULTILINE)
+    assert [int(number) for number, _, _ in steps] == list(range(1, 15))
+    assert steps[-1][1:] == ("14", "Write the report of cpu")
+    assert "Round 2 of mm, side by side" in {text for _, _, text in steps}
+    assert "\033" not in outcome.text
+    for words in (
+        "SNAKEMAKE",
+        "Building DAG of jobs",
+        "Reason: Missing output files",
+        "Finished jobid",
+        "15 of 15 steps",
+    ):
+        assert words in outcome.log
+
+
+def test_the_same_command_again_runs_nothing_though_every_script_was_touched(ran):
     campaign, _ = ran
+    for script in (REPOSITORY / "workflow" / "scripts").glob("*.py"):
+        os.utime(script)
     again = campaign()
     assert again.code == 0
     assert again.jobs == {}
-    assert "Nothing to be done" in again.text
+    assert "Nothing to be done" in again.err.splitlines()[-1]
+    assert len(again.err.splitlines()) <= 3
 
 
 def test_one_operator_of_it_afterwards_measures_nothing_again(ran):
@@ -188,14 +213,18 @@ def test_another_env_of_one_side_leaves_the_record_of_the_other(ran):
 
 def test_more_rounds_add_the_new_ones_only(ran):
     campaign, _ = ran
-    jobs = Campaign(campaign.folder, **{**campaign.config, "rounds": 3})("-n").jobs
-    assert jobs == {"replay_round": 1, "summarise": 1, "report": 1, "all": 1}
+    more = Campaign(campaign.folder, **{**campaign.config, "rounds": 3})("-n")
+    assert more.jobs == {"replay_round": 1, "summarise": 1, "report": 1, "all": 1}
+    assert more.out.startswith("zlbench: report, summarise again, since rounds: 2 -> 3\nwould run: ")
+    assert "would run: Round 3 of mm, side by side (Missing output files: " in more.out
+    assert max(map(len, more.out.splitlines())) < 250
 
 
 def test_statistics_measure_nothing_again(ran):
     campaign, _ = ran
-    jobs = campaign("-n", "--config", "alpha=0.01").jobs
-    assert jobs == {"summarise": 1, "report": 1, "all": 1}
+    outcome = campaign("-n", "--verbose", "--config", "alpha=0.01")
+    assert outcome.jobs == {"summarise": 1, "report": 1, "all": 1}
+    assert "Params have changed since last execution" in outcome.out, "--verbose: as Snakemake prints it"
 
 
 def test_the_report_is_of_this_campaign(ran):

@@ -1,13 +1,16 @@
 import atexit
 import sys
+from functools import cache
 from pathlib import Path
 
 from zlbench_core import plans
-from zlbench_core.chain.failures import failure_lines, known_failures, last_word
+from zlbench_core.chain.failures import failure_lines, known_failures, last_word, told_exit_code
 from zlbench_core.chain.step import error_line
 from zlbench_core.errors import ZlbenchError
 from zlbench_core.chain.show import show_campaign
-from zlbench_core.snakemake_api import load_workflow_campaign, terminal_width
+from zlbench_core.plan_changes import PlanChanges
+from zlbench_core.snakemake_api import load_workflow_campaign, logs_of, terminal_width
+from zlbench_core.snakemake_console import install_console
 
 LOGS = Path("logs").absolute()  # Snakemake leaves its working directory before it ends
 FAILURES_BEFORE = known_failures(LOGS)
@@ -43,6 +46,7 @@ def claim_by_shard(slot):
     return claim
 
 
+PLANS = PlanChanges(Path("results").absolute() / CAMPAIGN.backend / "plans.json")
 SLOTS = sorted({slot_of(op) for op in CAMPAIGN.ops})
 LOOKS_TWICE = CAMPAIGN.looks_twice
 TOKENS = range(len(CAMPAIGN.devices))
@@ -71,24 +75,79 @@ def preflights_of(*sides):
     return expand("results/{backend}/preflight/{name}.json", backend=CAMPAIGN.backend, name=names)
 
 
+@cache
+def preflight_plan(side):
+    return plans.preflight_plan(CAMPAIGN, side)
+
+
+@cache
+def record_plan(op):
+    return plans.record_plan(CAMPAIGN, op)
+
+
+@cache
+def round_plan(op):
+    return plans.round_plan(CAMPAIGN, op)
+
+
+@cache
+def look_plan(slot):
+    return plans.look_plan(CAMPAIGN, ops_of_slot(slot))
+
+
+@cache
+def summary_plan():
+    return plans.summary_plan(CAMPAIGN)
+
+
+@cache
+def gate_token(slot):
+    return PLANS.token("rounds", plans.gate_plan(CAMPAIGN, ops_of_slot(slot)))
+
+
 def get_preflight_plan(wildcards):
-    return plans.preflight_plan(CAMPAIGN, wildcards.side)
+    return preflight_plan(wildcards.side)
 
 
 def get_record_plan(wildcards):
-    return plans.record_plan(CAMPAIGN, wildcards.op)
+    return record_plan(wildcards.op)
 
 
 def get_round_plan(wildcards):
-    return plans.round_plan(CAMPAIGN, wildcards.op)
+    return round_plan(wildcards.op)
 
 
-def get_gate_plan(wildcards):
-    return plans.gate_plan(CAMPAIGN, ops_of_slot(wildcards.slot))
+def get_look_plan(wildcards):
+    return look_plan(wildcards.slot)
 
 
 def get_summary_plan(wildcards):
-    return plans.summary_plan(CAMPAIGN)
+    return summary_plan()
+
+
+def get_rounds_of_slot(wildcards):
+    return gate_token(wildcards.slot)
+
+
+def params_of(get_plan):
+    """The plan for the script, and the digests of its parts for Snakemake, which compares no param that asks for
+    `output`."""
+
+    def plan(wildcards, output):
+        return get_plan(wildcards)
+
+    def part_of(name):
+        def part(wildcards):
+            return PLANS.tokens_of(get_plan(wildcards))[name]
+
+        return part
+
+    def sides(wildcards):
+        tokens = PLANS.tokens_of(get_plan(wildcards))
+        return " ".join(token for name, token in tokens.items() if name.startswith("side_"))
+
+    parts = {name: part_of(name) for name in ("campaign", "machine", "sources")}
+    return {"plan": plan, **parts, "sides": sides}
 
 
 def get_shard_identities(wildcards):
@@ -166,10 +225,6 @@ def get_device_gates(wildcards):
     return expand("results/{{backend}}/ir_gate/device-{slot}.json", slot=SLOTS)
 
 
-def get_look_plan(wildcards):
-    return plans.look_plan(CAMPAIGN, ops_of_slot(wildcards.slot))
-
-
 def get_gates(wildcards):
     if not CAMPAIGN.is_ab:
         return []
@@ -200,6 +255,7 @@ PROGRESS = {"started": False, "done": False}
 
 def note_start():
     PROGRESS["started"] = True
+    PLANS.save()
 
 
 def note_success():
@@ -208,10 +264,16 @@ def note_success():
 
 # Snakemake's own last words say that something failed, and onerror is silent at Ctrl-C: what to do is said after them.
 def print_last_word():
-    line = last_word(LOGS, FAILURES_BEFORE, unfinished=PROGRESS["started"] and not PROGRESS["done"])
+    unfinished = PROGRESS["started"] and not PROGRESS["done"]
+    line = last_word(LOGS, FAILURES_BEFORE, unfinished=unfinished, snakemake_log=logs_of(workflow))
     if line is not None:
         print(line, file=sys.stderr)
 
 
+def exit_code_told(logs):
+    return told_exit_code([LOGS.parent / log for log in logs], FAILURES_BEFORE)
+
+
 if workflow.is_main_process:
     atexit.register(print_last_word)
+    install_console(workflow, exit_code_told, PLANS)

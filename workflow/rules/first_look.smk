@@ -11,7 +11,7 @@ checkpoint first_look:
         "logs/{backend}/first_look_{slot}.log",
     localrule: True
     params:
-        plan=get_look_plan,
+        **params_of(get_look_plan),
     message:
         "Look for the first time at the operators of device {wildcards.slot}."
     script:

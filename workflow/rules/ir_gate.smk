@@ -10,7 +10,7 @@ rule compare_ir:
         "logs/{backend}/{op}/ir_gate.log",
     localrule: True
     params:
-        plan=get_round_plan,
+        **params_of(get_round_plan),
     message:
         "Compare the generated code of both sides of {wildcards.op}."
     script:
@@ -27,7 +27,7 @@ checkpoint gate_device:
         "logs/{backend}/ir_gate_{slot}.log",
     localrule: True
     params:
-        plan=get_gate_plan,
+        rounds=get_rounds_of_slot,
     message:
         "Decide which operators of device {wildcards.slot} need more rounds."
     script:

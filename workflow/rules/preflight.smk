@@ -9,7 +9,7 @@ rule check_side:
         mem_mb=8000,
         runtime=15,
     params:
-        plan=get_preflight_plan,
+        **params_of(get_preflight_plan),
     message:
         "Preflight of side {wildcards.side} on {wildcards.backend}."
     script:

@@ -20,7 +20,7 @@ rule replay_round:
         runtime=ROUND_MINUTES,
         time_limit=CAMPAIGN.time_limit,
     params:
-        plan=get_round_plan,
+        **params_of(get_round_plan),
     message:
         "Round {wildcards.round} of {wildcards.op}, side by side."
     script:

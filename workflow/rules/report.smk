@@ -13,7 +13,7 @@ rule report:
         "logs/{backend}/report.log",
     localrule: True
     params:
-        plan=get_summary_plan,
+        **params_of(get_summary_plan),
     message:
         "Write the report of {wildcards.backend}."
     script:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from zlbench_core.chain.step import FAILURE_SUFFIX, INTERRUPTED, INTERRUPTION
+from zlbench_core.chain.step import FAILURE_SUFFIX, INTERRUPTED, INTERRUPTION, failure_path
 
 Known = Mapping[Path, int]
 
@@ -29,10 +29,24 @@ def failure_lines(folder: Path, known: Known) -> list[str]:
     return list(dict.fromkeys(told["text"] for told in _fresh(folder, known)))
 
 
-def last_word(folder: Path, known: Known, *, unfinished: bool) -> str | None:
+def told_exit_code(logs: Iterable[Path], known: Known) -> int | None:
+    """The exit code that a step with these log files wrote down since `known` was read; None: it told nothing."""
+    for path in map(failure_path, logs):
+        try:
+            if known.get(path) != path.stat().st_mtime_ns:
+                return int(json.loads(path.read_text(encoding="utf-8"))["exit_code"])
+        except (OSError, ValueError, LookupError, TypeError):
+            continue
+    return None
+
+
+def last_word(
+    folder: Path, known: Known, *, unfinished: bool, snakemake_log: str | None = None
+) -> str | None:
     """What to do now that Snakemake has ended, after all that it says itself; None where it is done.
 
     `unfinished`: it had begun and did not come to its end. No step failed where it was stopped between two.
+    `snakemake_log`: where all of what Snakemake said stands.
     """
     fresh = _fresh(folder, known)
     if any(told.get("exit_code") == INTERRUPTED for told in fresh):
@@ -40,7 +54,8 @@ def last_word(folder: Path, known: Known, *, unfinished: bool) -> str | None:
     if fresh:
         first, *more = dict.fromkeys(told["text"] for told in fresh)
         others = f" (and {len(more)} more, named above)" if more else ""
-        return f"zlbench: not done. {first}{others}. Once that is mended, the same command goes on from here"
+        where = f"; Snakemake's log: {snakemake_log}" if snakemake_log else ""
+        return f"zlbench: not done. {first}{others}. Once that is mended, the same command goes on from here{where}"
     if unfinished:
         return (
             "zlbench: stopped before the end; the same command goes on from here, and what is finished stays"
