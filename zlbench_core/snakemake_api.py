@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import shutil
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -86,8 +85,3 @@ def only_looks(argv: Sequence[str]) -> bool:
     """Whether a Snakemake call with these arguments runs no job and writes no result."""
     words = {word.partition("=")[0] for word in argv}
     return bool(words & _LOOKING) or any(_DRY_RUN.fullmatch(word) for word in argv)
-
-
-def terminal_width() -> int:
-    """Columns of the terminal; a log, which has none, gets lines that still read well."""
-    return max(shutil.get_terminal_size((140, 40)).columns, 100)

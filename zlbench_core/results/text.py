@@ -29,3 +29,8 @@ def one_line(text: str, limit: int = 500) -> str:
 
 def shortened(text: str, limit: int) -> str:
     return text if len(text) <= limit else text[: limit - 3] + "..."
+
+
+def percent(share: float) -> str:
+    """`share` of 1 as a percentage with up to three digits: `0.5 %`."""
+    return f"{100 * share:.3g} %"
