@@ -16,7 +16,7 @@ from zlbench_core.files import read_object
 from zlbench_core.results.console import fitted, status_table, text_table
 from zlbench_core.results.rows import positive
 from zlbench_core.results.tables import read_table
-from zlbench_core.results.text import percent
+from zlbench_core.results.text import level, percent
 from zlbench_core.schemas import check
 
 
@@ -79,7 +79,7 @@ def _code_table(folder: Path, width: int | None) -> Iterator[str]:
 
 def interval_name(found: Mapping[str, Any]) -> str:
     """What every interval of verdicts.json is, with its level: `95 % interval`."""
-    return f"{percent(1 - found['alpha'])} interval"
+    return f"{level(1 - found['alpha'])} interval"
 
 
 def told_verdict(operator: Mapping[str, Any]) -> str:

@@ -96,8 +96,12 @@ _NEEDED = {
     "ab.csv": {*AB_FIELDS},
     "code.csv": {*CODE_FIELDS},
 }
-_WHOLE = re.compile(r"-?\d+")
-_COUNTS = ("occurrence", "round", "rounds", "rows", "variants", "changed", "only_in_a", "only_in_b")
+_COUNT = re.compile(r"-?\d+")
+_COUNTS = ("occurrence", "round", "rounds", "rows", "pytest_exit")  # may be unknown
+_KNOWN_COUNTS = {
+    "ab.csv": ("occurrence", "round"),
+    "code.csv": ("variants", "changed", "only_in_a", "only_in_b"),
+}
 
 Line = Mapping[str, Any] | str  # a line of a table, or the text of several (table_text)
 
@@ -146,7 +150,8 @@ def _cells(path: Path | str, number: int, row: Mapping[str | None, str | None]) 
             f"table {path}, line {number}: not as many cells as the table has columns; it is damaged"
         )
     cells = {str(name): _unquoted(cell or "") for name, cell in row.items()}
-    if wrong := [name for name in _COUNTS if not _WHOLE.fullmatch(cells.get(name, "0"))]:
+    asked = [name for name in _COUNTS if cells.get(name)] + [*_KNOWN_COUNTS.get(Path(path).name, ())]
+    if wrong := [name for name in asked if not _COUNT.fullmatch(cells[name])]:
         raise ReadError(
             f"table {path}, line {number}: {wrong[0]} is {cells[wrong[0]]!r}; a whole number is expected"
         )
