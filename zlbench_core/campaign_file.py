@@ -9,6 +9,7 @@ from typing import Any
 import yaml
 
 from zlbench_core.errors import ConfigError
+from zlbench_core.files import read_content
 from zlbench_core.results.text import printable, shortened
 
 LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # 300 operators' shapes: seconds without libyaml
@@ -17,22 +18,34 @@ LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # 300 operators' shapes:
 def read_campaign_file(path: Path) -> dict[str, Any]:
     """The mapping in `path`. Raises ConfigError, one line, for anything else."""
     try:
-        config = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise ConfigError(f"campaign file {path} cannot be read: {error.strerror}") from None
-    except yaml.YAMLError as error:
-        told = printable(" ".join(str(error).split()))
-        raise ConfigError(f"campaign file {path} is not YAML: {shortened(told, 400)}") from None
-    except UnicodeDecodeError as error:
-        raise ConfigError(
-            f"campaign file {path} is not UTF-8 text: byte {error.start} is no character"
-        ) from None
-    except RecursionError:
-        raise ConfigError(f"campaign file {path} is nested too deeply") from None
+        config = yaml.safe_load(_text(path))
+    except (yaml.YAMLError, ValueError, RecursionError) as error:
+        raise ConfigError(f"campaign file {path} is not YAML: {yaml_mistake(error)}") from None
     if not isinstance(config, dict):
         raise ConfigError(f"campaign file {path} is not a mapping of keys")
     check_repeated_keys(path)
     return config
+
+
+def _text(path: Path) -> str:
+    content = read_content(path, ConfigError, what="campaign file")
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = content.count(b"\n", 0, error.start) + 1
+        raise ConfigError(
+            f"campaign file {path} is not UTF-8 text: line {line}, byte {error.start} of the file is no character"
+        ) from None
+
+
+def yaml_mistake(error: Exception) -> str:
+    """Where a YAML text is wrong, and what is wrong with it: `line 2, column 1: found undefined alias 'x'`."""
+    if isinstance(error, RecursionError):
+        return "it is nested too deeply"
+    mark = getattr(error, "problem_mark", None)
+    where = f"line {mark.line + 1}, column {mark.column + 1}: " if mark else ""
+    told = [getattr(error, "context", None), getattr(error, "problem", None)]
+    return shortened(printable(where + (", ".join(filter(None, told)) or " ".join(str(error).split()))), 400)
 
 
 def check_repeated_keys(path: Path | str) -> None:

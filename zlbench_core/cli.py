@@ -7,7 +7,7 @@ import sys
 from collections.abc import Sequence
 
 from zlbench_core import __version__
-from zlbench_core.chain.step import error_line
+from zlbench_core.chain.step import error_line, refusal
 from zlbench_core.commands import (
     compare,
     completion,
@@ -56,7 +56,7 @@ ir diff is like diff: 0 the code is the same, 1 it differs, 2 that is not known
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run one command; a ZlbenchError is one line on stderr and its exit code."""
+    """Run one command; a ZlbenchError is one line on stderr and its exit code, as is what the file system refuses."""
     parser = build_parser()
     args = _parsed(parser, list(sys.argv[1:] if argv is None else argv))
     if args.run is None:
@@ -69,6 +69,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         return error.exit_code
     except BrokenPipeError:
         return 1
+    except OSError as error:
+        print(error_line(refusal(error)), file=sys.stderr)
+        return refusal(error).exit_code
 
 
 def _parsed(parser: argparse.ArgumentParser, words: list[str]) -> argparse.Namespace:

@@ -11,7 +11,7 @@ from typing import Any
 import yaml
 
 from zlbench_core.campaign import Campaign
-from zlbench_core.campaign_file import LOADER
+from zlbench_core.campaign_file import LOADER, yaml_mistake
 from zlbench_core.errors import PreflightError
 from zlbench_core.providers import get_provider
 from zlbench_core.providers.nodes import strings_of
@@ -68,17 +68,10 @@ def _table(path: str, content: bytes) -> dict[Any, Any]:
     try:
         table = yaml.load(content, LOADER)
     except (yaml.YAMLError, ValueError, RecursionError) as error:
-        raise _refused(path, _yaml_problem(error)) from None
+        raise _refused(path, f"invalid YAML: {yaml_mistake(error)}") from None
     if not isinstance(table, dict) or not table:
         raise _refused(path, f"{_told(table)}; a mapping of operators or benchmark classes is expected")
     return table
-
-
-def _yaml_problem(error: Exception) -> str:
-    mark = getattr(error, "problem_mark", None)
-    where = "" if mark is None else f" in line {mark.line + 1}, column {mark.column + 1}"
-    why = getattr(error, "problem", None) or (str(error).splitlines() or [type(error).__name__])[0]
-    return f"invalid YAML{where}: {printable(str(why))}"
 
 
 def _entry_problem(entry: Any, *, flat: bool) -> str | None:

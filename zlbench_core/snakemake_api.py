@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import shutil
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -109,8 +108,3 @@ def logs_of(workflow: Any) -> str | None:
         return ", ".join(map(str, workflow.logger_manager.get_logfile())) or None
     except AttributeError:
         return None
-
-
-def terminal_width() -> int:
-    """Columns of the terminal; a log, which has none, gets lines that still read well."""
-    return max(shutil.get_terminal_size((140, 40)).columns, 100)

@@ -125,3 +125,14 @@ def test_what_snakemake_refuses_is_said_as_it_says_it(campaign):
     assert outcome.code == 1
     assert "MissingRuleException" in outcome.err
     assert "no_such_target" in outcome.err
+
+
+def test_a_default_campaign_that_is_no_yaml_is_told_with_its_line(tmp_path):
+    (tmp_path / "config").mkdir()
+    (tmp_path / "config" / "config.yaml").write_text("ops: [mm]\n\trounds: 3\n")
+    words = ["--snakefile", str(SNAKEFILE), "--directory", str(tmp_path), "--cores", "1", "--dry-run"]
+    done = subprocess.run([sys.executable, "-m", "snakemake", *words], capture_output=True, text=True)
+    assert done.returncode == 1
+    assert "Traceback" not in done.stderr
+    [line] = [line for line in done.stderr.splitlines() if line.startswith("zlbench: ")]
+    assert "campaign file config/config.yaml is not YAML: line 2, column 1: while scanning" in line

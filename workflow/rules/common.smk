@@ -9,7 +9,8 @@ from zlbench_core.chain.step import error_line
 from zlbench_core.errors import ZlbenchError
 from zlbench_core.chain.show import show_campaign
 from zlbench_core.plan_changes import PlanChanges
-from zlbench_core.snakemake_api import load_workflow_campaign, logs_of, terminal_width
+from zlbench_core.results.console import screen_width
+from zlbench_core.snakemake_api import load_workflow_campaign, logs_of
 from zlbench_core.snakemake_console import install_console
 
 LOGS = Path("logs").absolute()  # Snakemake leaves its working directory before it ends
@@ -242,7 +243,7 @@ def get_report(wildcards):
 def print_summary():
     folder = Path("results") / CAMPAIGN.backend
     if (folder / "verdicts.json").exists():
-        print(show_campaign(folder, terminal_width()), flush=True)
+        print(show_campaign(folder, screen_width()), flush=True)
 
 
 def report_failures():

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from zlbench_core.autotune.configs import describe
@@ -11,6 +11,7 @@ from zlbench_core.autotune.pin_sets import PinSet
 from zlbench_core.autotune.pins import DISCARDED
 from zlbench_core.autotune.records import Entry
 from zlbench_core.plural import count
+from zlbench_core.results.console import text_table
 
 ORIGIN_FIELDS = ("backend", "device", "compiler", "provider", "provider_commit", "level", "shapes_digest")
 NOTHING = "no autotuned kernel was launched; nothing to pin"
@@ -21,7 +22,7 @@ def show_json(pins: PinSet) -> dict[str, Any]:
     return {"op": pins.op, "meta": pins.meta, "entries": [entry.to_json() for entry in pins.entries]}
 
 
-def show_text(pins: PinSet) -> str:
+def show_text(pins: PinSet, width: int | None = None) -> str:
     """The origin in a few lines, then one line per key: kernel, the digest of its source, key, config, the
     winner's time and the runner-up's, and what to know about it. One line where there was nothing to pin."""
     meta, entries = pins.meta, pins.entries
@@ -31,8 +32,8 @@ def show_text(pins: PinSet) -> str:
     origin = [f"{name}: {plain(meta[name])}" for name in fields if meta.get(name) is not None]
     keys = f"{count(len(entries), 'key')} of {count(len({entry.kernel_id for entry in entries}), 'kernel')}"
     ties = count(sum(bool(entry.near_ties) for entry in entries), "near tie")
-    rows = [HEAD, *map(_row, entries)] if entries else []
-    return "\n".join([f"op: {pins.op}", *origin, f"{keys}, {ties}", *_table(rows)])
+    table = text_table([dict(zip(HEAD, _row(entry), strict=True)) for entry in entries], HEAD, width)
+    return "\n".join([f"op: {pins.op}", *origin, f"{keys}, {ties}", *(table.splitlines() if entries else ())])
 
 
 def _row(entry: Entry) -> tuple[str, ...]:
@@ -60,15 +61,6 @@ def _notes(entry: Entry) -> list[str]:
 
 def _milliseconds(value: float | None) -> str:
     return "" if value is None else f"{value:.6f}"
-
-
-def _table(rows: Iterable[tuple[str, ...]]) -> list[str]:
-    listed = list(rows)
-    widths = [max(map(len, column)) for column in zip(*listed, strict=True)]
-    return [
-        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
-        for row in listed
-    ]
 
 
 def plain(value: Any) -> str:

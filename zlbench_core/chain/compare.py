@@ -43,13 +43,13 @@ class Comparison:
         }
         return {**lists, "note": self.note}
 
-    def to_text(self) -> str:
+    def to_text(self, width: int | None = None) -> str:
         lines = [f"[caliber] {line}" for line in self.hazards] + [
             f"not compared: {line}" for line in self.excluded
         ]
         mark = "every number below is on DIFFERENT CALIBERS\n" if self.complaints and self.rows else ""
         told = f"measured on {', '.join(self.devices)}\n"
-        table = f"{told}{text_table(self.rows, COLUMNS)}{self.note}\n" if self.rows else ""
+        table = f"{told}{text_table(self.rows, COLUMNS, width)}{self.note}\n" if self.rows else ""
         return "".join(f"{line}\n" for line in lines) + mark + table
 
 

@@ -8,13 +8,15 @@ from pathlib import Path
 from typing import Any
 
 from zlbench_core.chain.code import COLUMNS, shown_lines
+from zlbench_core.chain.headline import read_headline
 from zlbench_core.chain.hints import spelling_hint
 from zlbench_core.chain.receipt import read_receipt
 from zlbench_core.errors import ReadError
 from zlbench_core.files import read_object
-from zlbench_core.results.console import status_table, text_table, verdict_table
+from zlbench_core.results.console import fitted, status_table, text_table
 from zlbench_core.results.rows import positive
 from zlbench_core.results.tables import read_table
+from zlbench_core.results.text import level, percent
 from zlbench_core.schemas import check
 
 
@@ -25,7 +27,7 @@ def show_campaign(folder: Path, width: int | None = None) -> str:
     if len(found["sides"]) == 1:
         speedups = mean_speedups(read_table(folder / "summary.csv"))
         statuses = [{**line, "speedup": speedups.get(line["op"])} for line in statuses]
-    return "".join(f"{line}\n" for line in _lines(found, statuses, folder, width))
+    return fitted("".join(f"{line}\n" for line in _lines(found, statuses, folder, width)), width)
 
 
 def read_verdicts(path: Path) -> dict[str, Any]:
@@ -43,11 +45,12 @@ def _lines(
     yield f"\nmeasured on {devices}" if measured else f"\ncompiled on {devices}; nothing was timed"
     if found["void"]:
         yield f"!!! VOID, and nothing of it may be quoted: {found['void']}\n"
+    yield from (f"{name}: {', '.join(facts)}" for name, facts in read_headline(folder).parts.items())
     if found["operators"] and len(found["sides"]) == 2:
         ratio = "; ratio is latency b / latency a" if measured else ""
         yield f"a against b, which differ in {', '.join(found['declared_axis'])}{ratio}\n"
     if found["operators"]:
-        yield verdict_table(verdict_lines(found), width)
+        yield text_table(verdict_lines(found), _columns(found), width)
         yield from () if measured else _code_table(folder, width)
     if len(found["sides"]) == 1 or any(line.get("status") != "ok" for line in statuses):
         yield status_table(statuses, width)
@@ -74,23 +77,38 @@ def _code_table(folder: Path, width: int | None) -> Iterator[str]:
     yield text_table(shown_lines(read_table(folder / "code.csv")), COLUMNS, width)
 
 
+def interval_name(found: Mapping[str, Any]) -> str:
+    """What every interval of verdicts.json is, with its level: `95 % interval`."""
+    return f"{level(1 - found['alpha'])} interval"
+
+
+def told_verdict(operator: Mapping[str, Any]) -> str:
+    """The verdict of an operator or a row; SAME is said of a margin, and with it."""
+    evidence = operator.get("evidence") or operator
+    within = operator["verdict"] == "SAME" and evidence.get("delta") is not None
+    return f"SAME within {percent(evidence['delta'])}" if within else operator["verdict"]
+
+
+def _columns(found: Mapping[str, Any]) -> tuple[str, ...]:
+    return ("op", "verdict", "ratio", interval_name(found), "rounds", "reason")
+
+
 def verdict_lines(found: Mapping[str, Any]) -> list[dict[str, Any]]:
     """The lines of the printed verdict table."""
     lines = []
     hint = spelling_hint(found)
     for operator in found["operators"]:
         evidence = operator["evidence"] or {}
-        low, high = evidence.get("ratio_ci") or (None, None)
+        bounds = evidence.get("ratio_ci")
         reasons = [operator["note"], *operator["reasons"], operator["detail"]]
         reasons += [f"{operator['rounds_needed']} rounds needed"] if operator["rounds_needed"] else []
         reasons += [f"same code; {hint}"] if hint and operator["verdict"] == "NO CODE CHANGE" else []
         lines.append(
             {
                 "op": operator["op"],
-                "verdict": f"{operator['verdict']}!" if operator["note"] else operator["verdict"],
+                "verdict": told_verdict(operator) + ("!" if operator["note"] else ""),
                 "ratio": evidence.get("ratio"),
-                "ci_low": low,
-                "ci_high": high,
+                interval_name(found): " to ".join(f"{bound:.4g}" for bound in bounds) if bounds else None,
                 "rounds": evidence.get("rounds"),
                 "reason": "; ".join(filter(None, reasons)),
             }

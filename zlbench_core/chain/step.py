@@ -63,9 +63,14 @@ def _as_zlbench_error() -> Iterator[None]:
     except OSError as error:
         if error.errno not in _MACHINE:
             raise
-        where = error.filename or "a file"
-        advice = _MACHINE[error.errno]
-        raise MachineError(f"{where}: {error.strerror}; {advice} and give the same command again") from None
+        raise refusal(error) from None
+
+
+def refusal(error: OSError) -> MachineError:
+    """What the file system refused, in one line that names the file, and how to mend it where that is known."""
+    advice = _MACHINE.get(error.errno or 0)
+    told = f"; {advice} and give the same command again" if advice else ""
+    return MachineError(f"{error.filename or 'a file'}: {error.strerror or error}{told}")
 
 
 def _interrupt(number: int, frame: FrameType | None) -> None:

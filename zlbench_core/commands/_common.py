@@ -1,4 +1,4 @@
-"""What the commands share: the parser of one command, and how JSON is printed."""
+"""What the commands share: the parser of one command, and how text and JSON are printed."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ import argparse
 import json
 from collections.abc import Callable
 from typing import Any
+
+from zlbench_core.results.console import fitted, screen_width
 
 
 def add_command(
@@ -15,6 +17,11 @@ def add_command(
     parser.add_argument("--json", action="store_true", help="print JSON")
     parser.set_defaults(run=run)
     return parser
+
+
+def print_text(text: str) -> None:
+    """Print lines for a reader: none is wider than the terminal."""
+    print(fitted(text, screen_width()), end="")
 
 
 def print_json(value: Any) -> None:

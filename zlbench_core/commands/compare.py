@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from zlbench_core.commands._common import add_command, print_json
+from zlbench_core.commands._common import add_command, print_json, print_text
 
 
 def add(commands: Any) -> None:
@@ -30,12 +30,13 @@ def add(commands: Any) -> None:
 
 def run(args: argparse.Namespace) -> int:
     from zlbench_core.chain.compare import compare_runs
+    from zlbench_core.results.console import screen_width
 
     report = compare_runs(args.run_a, args.run_b, release=args.allow_caliber_mismatch, axis=args.axis)
     if args.json:
         print_json(report.to_json())
     else:
-        print(report.to_text(), end="")
+        print_text(report.to_text(screen_width()))
     for line in report.complaints:
         print(f"!!! [caliber] {line}", file=sys.stderr)
     released = args.allow_caliber_mismatch and report.rows

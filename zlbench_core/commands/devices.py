@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from zlbench_core.commands._common import add_command, print_json
+from zlbench_core.commands._common import add_command, print_json, print_text
 
 COLUMNS = ("backend", "index", "name", "memory_mib", "used_mib", "driver", "uuid", "note")
 
@@ -25,7 +25,7 @@ def run(args: argparse.Namespace) -> int:
     if args.json:
         print_json(found)
     else:
-        print(_text(found), end="")
+        print_text(_text(found))
     return 0
 
 
@@ -43,7 +43,7 @@ def _devices(name: str, *, must_list: bool) -> dict[str, Any]:
 
 
 def _text(found: dict[str, dict[str, Any]]) -> str:
-    from zlbench_core.results.console import text_table
+    from zlbench_core.results.console import screen_width, text_table
 
     lines = [
         {"backend": name, **device, "note": device["note"] or (device["parent"] and f"of {device['parent']}")}
@@ -51,4 +51,4 @@ def _text(found: dict[str, dict[str, Any]]) -> str:
         for device in told["devices"] or ()
     ]
     reasons = [f"{told['reason']}\n" for told in found.values() if told["reason"]]
-    return text_table(lines, COLUMNS) + "".join(reasons)
+    return text_table(lines, COLUMNS, screen_width()) + "".join(reasons)

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from zlbench_core.commands._common import add_command, print_json
+from zlbench_core.commands._common import add_command, print_json, print_text
 
 # What decides whether two runs may be compared, in the order in which one asks.
 SHOWN = (
@@ -39,12 +39,8 @@ def run(args: argparse.Namespace) -> int:
     if args.json:
         print_json({"identity": identity, "broken": broken})
         return 1 if broken else 0
-    for line in _lines(identity):
-        print(line)
-    digests = identity.get("digests")
-    print(
-        f"vouches for {len(digests) if isinstance(digests, dict) else 0} files, {len(broken)} of them changed"
-    )
+    told = f"vouches for {len(identity.get('digests') or ())} files, {len(broken)} of them changed"
+    print_text("".join(f"{line}\n" for line in (*_lines(identity), told)))
     for name in broken:
         print(f"{args.run_dir / name}: not the file that this identity vouches for", file=sys.stderr)
     return 1 if broken else 0

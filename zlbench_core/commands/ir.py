@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from zlbench_core.chain.step import error_line
-from zlbench_core.commands._common import add_command, print_json
+from zlbench_core.commands._common import add_command, print_json, print_text
 from zlbench_core.errors import ZlbenchError
 
 SAME, DIFFERENT, TROUBLE = 0, 1, 2  # as diff(1) has them
@@ -57,6 +57,7 @@ def _add_cost(actions: Any) -> None:
 def run_diff(args: argparse.Namespace) -> int:
     from zlbench_core.ir.diff import diff_archives
     from zlbench_core.ir.text import diff_text
+    from zlbench_core.results.console import screen_width
 
     try:
         found = diff_archives(args.run_a, args.run_b, args.kernel, args.stage)
@@ -67,21 +68,20 @@ def run_diff(args: argparse.Namespace) -> int:
     if args.json:
         print_json(found.to_json())
     else:
-        print(diff_text(found, _in_colour(args.color), args.brief), end="")
+        print(diff_text(found, _in_colour(args.color), args.brief, screen_width()), end="")
     return DIFFERENT if found.variants else SAME
 
 
 def run_cost(args: argparse.Namespace) -> int:
     from zlbench_core.ir.cost_table import cost_lines, gaps, read_costs
-    from zlbench_core.results.console import text_table
+    from zlbench_core.results.console import screen_width, text_table
 
     costs = read_costs(args.run_dir, args.kernel)
     if args.json:
         print_json(costs)
         return 0
-    print(text_table(cost_lines(costs), _COST_COLUMNS), end="")
-    for reason in gaps(costs):
-        print(f"not known: {reason}")
+    table = text_table(cost_lines(costs), _COST_COLUMNS, screen_width())
+    print_text(table + "".join(f"not known: {reason}\n" for reason in gaps(costs)))
     return 0
 
 

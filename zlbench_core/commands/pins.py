@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from zlbench_core.commands._common import add_command, print_json
+from zlbench_core.commands._common import add_command, print_json, print_text
 from zlbench_core.plural import count
 
 if TYPE_CHECKING:
@@ -59,12 +59,13 @@ def _add_import(actions: Any) -> None:
 
 def run_show(args: argparse.Namespace) -> int:
     from zlbench_core.autotune.pins_show import show_json, show_text
+    from zlbench_core.results.console import screen_width
 
     sets = _load(args.pins)
     if args.json:
         print_json([show_json(pins) for pins in sets.values()])
     else:
-        print("\n\n".join(show_text(pins) for pins in sets.values()))
+        print_text("\n".join(f"{show_text(pins, screen_width())}\n" for pins in sets.values()))
     return 0
 
 
@@ -75,7 +76,7 @@ def run_diff(args: argparse.Namespace) -> int:
     if args.json:
         print_json(found)
     else:
-        print(diff_text(found))
+        print_text(f"{diff_text(found)}\n")
     return 0 if found["interchangeable"] else 4
 
 
@@ -120,7 +121,7 @@ def _report(args: argparse.Namespace, facts: dict[str, Any], line: str) -> None:
     if args.json:
         print_json(facts)
     else:
-        print(line)
+        print_text(f"{line}\n")
 
 
 def _told(keys: dict[str, int]) -> str:

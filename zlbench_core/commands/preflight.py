@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from zlbench_core.commands._common import add_command, print_json
+from zlbench_core.commands._common import add_command, print_json, print_text
 
 
 def add(commands: Any) -> None:
@@ -33,5 +33,5 @@ def run(args: argparse.Namespace) -> int:
             ", ".join(f"{device['index']} {device['name']}" for device in side["devices"]) or "by scheduler"
         )
         told = f"python {side['python']}, torch {side['torch']}, triton {side['triton']}"
-        print(f"PREFLIGHT_OK side={side['side']} backend={side['backend']}: {told}; devices {devices}")
+        print_text(f"PREFLIGHT_OK side={side['side']} backend={side['backend']}: {told}; devices {devices}\n")
     return 0

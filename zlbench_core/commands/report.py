@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from zlbench_core.commands._common import add_command, print_json
+from zlbench_core.commands._common import add_command, print_json, print_text
 
 
 def add(commands: Any) -> None:
@@ -25,6 +25,5 @@ def run(args: argparse.Namespace) -> int:
     if args.json:
         print_json({"files": list(map(str, files)), "stale": stale})
     else:
-        for line in (*(f"STALE {reason}" for reason in stale), *files):
-            print(line)
+        print_text("".join(f"{line}\n" for line in (*(f"STALE {reason}" for reason in stale), *files)))
     return 1 if stale else 0

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from zlbench_core.commands._common import add_command, print_json
+from zlbench_core.commands._common import add_command, print_json, print_text
 
 
 def add(commands: Any) -> None:
@@ -25,13 +25,17 @@ def run(args: argparse.Namespace) -> int:
     from zlbench_core.chain.receipt import stale_lines, untracked
     from zlbench_core.chain.show import read_verdicts, show_campaign
     from zlbench_core.progress import track
+    from zlbench_core.results.console import screen_width
 
     # First, since a folder without a summary is one mistake and not a stale summary too.
-    text = _markdown(args.folder) if args.markdown else show_campaign(args.folder)
+    text = _markdown(args.folder) if args.markdown else show_campaign(args.folder, screen_width())
     stale = stale_lines(args.folder, untracked if args.json else track)
+    told = "".join(f"STALE {line}\n" for line in stale)
+    if not (args.json or args.markdown):
+        print_text(told + text)
+        return 1 if stale else 0
     # A JSON or a Markdown stays one to its first character.
-    for line in stale:
-        print(f"STALE {line}", file=sys.stderr if args.json or args.markdown else sys.stdout)
+    print(told, end="", file=sys.stderr)
     if args.json:
         print_json({**read_verdicts(args.folder / "verdicts.json"), "stale": stale})
     else:

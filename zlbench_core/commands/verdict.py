@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from zlbench_core.commands._common import add_command, print_json
+from zlbench_core.commands._common import add_command, print_json, print_text
 
 
 def add(commands: Any) -> None:
@@ -22,5 +22,5 @@ def run(args: argparse.Namespace) -> int:
     if args.json:
         print_json(found.to_json())
     else:
-        print(found.to_text(), end="")
+        print_text(found.to_text())
     return 1 if found.differences else 0

@@ -12,21 +12,22 @@ from zlbench_core.ir.costs import Cost
 from zlbench_core.ir.diff import ArchiveDiff, VariantDiff
 from zlbench_core.ir.figures import FIGURES
 from zlbench_core.ir.static_cost import compare_costs
+from zlbench_core.results.console import folded
 
 _COLOURS = {"--- a/": "1", "+++ b/": "1", "@@": "36", "-": "31", "+": "32"}
 # Control characters, and those that turn the direction of writing: IR holds strings of the user's.
 _CONTROL = re.compile(r"[\x00-\x08\x0a-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069]")
 
 
-def diff_text(found: ArchiveDiff, colour: bool = False, brief: bool = False) -> str:
+def diff_text(found: ArchiveDiff, colour: bool = False, brief: bool = False, width: int | None = None) -> str:
     """Each variant that differs: its name and stages, its static cost, the diff (not where `brief`); then a count.
 
-    Kernels that were paired though their names differ are told first.
+    Kernels that were paired though their names differ are told first. No line is wider than `width` columns.
     """
     lines = [_renamed_line(*found.renamed)] if found.renamed else []
     lines += [line for variant in found.variants for line in _variant_lines(variant, brief)]
     lines.append(_closing_line(found))
-    return "".join(f"{_painted(line) if colour else line}\n" for line in map(plain, lines))
+    return "".join(f"{piece}\n" for line in map(plain, lines) for piece in _pieces(line, colour, width))
 
 
 def plain(line: str) -> str:
@@ -113,6 +114,7 @@ def _closing_line(found: ArchiveDiff) -> str:
     )
 
 
-def _painted(line: str) -> str:
+def _pieces(line: str, colour: bool, width: int | None) -> Iterator[str]:
     code = next((code for start, code in _COLOURS.items() if line.startswith(start)), None)
-    return f"\x1b[{code}m{line}\x1b[0m" if code else line
+    for piece in [line] if width is None else folded(line.expandtabs(), width):
+        yield f"\x1b[{code}m{piece}\x1b[0m" if code and colour else piece

@@ -6,8 +6,11 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from zlbench_core.chain.hints import spelling_hint
+from zlbench_core.chain.show import interval_name
 from zlbench_core.plural import count
-from zlbench_core.report.words import change, interval, percent, probability, ratio
+from zlbench_core.report.words import change, interval, probability, ratio
+from zlbench_core.results.text import level, percent
+from zlbench_core.verdicts.looks import Looks
 
 Operator = dict[str, Any]
 Found = dict[str, Any]
@@ -56,13 +59,21 @@ def _same(operator: Operator, found: Found, _: Any) -> Iterator[str]:
     yield from _estimate(evidence, found)
     low, high = 1 / (1 + evidence["delta"]), 1 + evidence["delta"]
     yield (
-        f"The interval of the equivalence test, {interval(evidence['ratio_same_ci'])}, lies wholly inside the "
-        f"margin of {percent(evidence['delta'])} ({interval((low, high))})."
+        f"The {_same_level(operator)}interval of the equivalence test, {interval(evidence['ratio_same_ci'])}, lies "
+        f"wholly inside the margin of {percent(evidence['delta'])} ({interval((low, high))})."
     )
     if operator["detail"]:
         yield f"Also found: {operator['detail']}. A difference can be real and still too small to matter."
     yield from _dissent(operator)
     yield "a larger difference. More rounds only narrow the interval."
+
+
+def _same_level(operator: Operator) -> str:
+    """The level of two one-sided tests: `90 % ` where each is at 0.05."""
+    looks = operator.get("looks")
+    if not looks:
+        return ""
+    return f"{level(1 - 2 * Looks(**looks).same_alpha(operator['evidence']['rounds_run']))} "
 
 
 def _undecided(operator: Operator, found: Found, _: Any) -> Iterator[str]:
@@ -159,8 +170,7 @@ def _estimate(evidence: dict[str, Any], found: Found) -> Iterator[str]:
         yield "No ratio could be estimated from them."
         return
     told = f"B took {ratio(evidence['ratio'])} times A's latency ({change(evidence['ratio'])})"
-    level = percent(1 - found["alpha"])
-    yield f"Over all rows {told}; the {level} interval is {interval(evidence['ratio_ci'])}."
+    yield f"Over all rows {told}; the {interval_name(found)} is {interval(evidence['ratio_ci'])}."
     first = evidence.get("first_over_second")
     if first is not None and abs(first - 1) >= WORTH_TELLING:
         yield f"The side launched first took {change(first)} than the other; the interval leaves that out."

@@ -6,7 +6,8 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from zlbench_core.chain.show import verdict_lines
+from zlbench_core.chain.headline import headline
+from zlbench_core.chain.show import interval_name, told_verdict, verdict_lines
 from zlbench_core.plural import count
 from zlbench_core.report.operators import RELEASED, single_views
 from zlbench_core.report.source import SILENT, Results
@@ -43,6 +44,8 @@ def _head(results: Results) -> Iterator[str]:
         yield f"**VOID**: {escaped(results.found['void'])}\n"
     for name, told in sides_text(results.config, results.receipt["declared_axis"]).items():
         yield f"- {name.upper()}: {escaped(told)}"
+    for name, facts in headline((run.side, run.identity) for run in results.runs).parts.items():
+        yield f"- {escaped(name)}: {', '.join(map(escaped, facts))}"
     devices = escaped(", ".join(results.devices) or "no device")
     if not results.config["measure"]:
         yield f"- compiled on {devices}; nothing was timed"
@@ -65,7 +68,7 @@ def _verdicts(results: Results) -> Iterator[str]:
     lines.sort(key=lambda pair: _LOUDEST.index(pair[0]["verdict"]))
     yield " · ".join(f"{name} {number}" for name, number in results.found["counts"].items() if number)
     yield ""
-    heads = ("ratio B/A", f"{100 * (1 - results.found['alpha']):g}% interval", "rounds")
+    heads = ("ratio B/A", interval_name(results.found), "rounds")
     told = heads if results.config["measure"] else ()
     yield from _table(
         ("operator", "verdict", *told, "why"), [_verdict_cells(results, *pair) for pair in lines]
@@ -79,13 +82,15 @@ def _verdict_cells(results: Results, operator: Mapping[str, Any], line: Mapping[
     mark = RELEASED if results.released(operator) else ""
     known = evidence.get("ratio")
     bounds = evidence.get("ratio_ci")
+    verdict, _, margin = told_verdict(operator).partition(" within ")
+    within = f" within {margin}" if margin else ""
     numbers = (
         ratio(known) + mark if known else "–",
         interval(bounds) + mark if bounds else "–",
         str(evidence.get("rounds", "–")),
     )
     told = numbers if results.config["measure"] else ()
-    return (escaped(operator["op"]), f"**{operator['verdict']}**", *told, escaped(line["reason"]))
+    return (escaped(operator["op"]), f"**{verdict}**{within}", *told, escaped(line["reason"]))
 
 
 def _statuses(results: Results) -> Iterator[str]:

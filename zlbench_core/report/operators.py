@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from zlbench_core.chain.show import verdict_lines
+from zlbench_core.chain.show import told_verdict, verdict_lines
 from zlbench_core.report.explain import MEANINGS, explain
 from zlbench_core.report.plots import Plot, forest, round_plots
 from zlbench_core.report.series import row_label
 from zlbench_core.report.source import SILENT, Results
 from zlbench_core.report.variants import gate_view
-from zlbench_core.report.words import interval, number, percent, probability, ratio
+from zlbench_core.report.words import interval, number, probability, ratio
+from zlbench_core.results.text import percent
 
 RELEASED = " ⚠ released"
 FLAG = "⚠ "  # before a name in a plot, where a narrow window cuts the end
@@ -38,6 +39,7 @@ def _view(results: Results, place: int, operator: dict[str, Any], line: dict[str
         "op": op,
         "id": f"op-{place}",
         "verdict": operator["verdict"],
+        "told": told_verdict(operator),
         "released": released,
         "ratio": ratio(evidence["ratio"]) if evidence.get("ratio") else "–",
         "interval": interval(evidence.get("ratio_ci")),
@@ -95,6 +97,7 @@ def _rows(rows: Iterable[dict[str, Any]], notes: dict[tuple[str, ...], str]) -> 
             "p": probability(row["adjusted_p"]),
             "rounds": row["rounds"],
             "verdict": row["verdict"],
+            "told": told_verdict(row),
             "note": notes.get((row["dtype"], row["mode"], row["size"], str(row["occurrence"])), ""),
         }
         for row in rows

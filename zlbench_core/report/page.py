@@ -12,6 +12,8 @@ from markupsafe import Markup
 
 from zlbench_core import __version__
 from zlbench_core.autotune.pins_show import NOTHING
+from zlbench_core.chain.headline import headline
+from zlbench_core.chain.show import interval_name
 from zlbench_core.plural import count
 from zlbench_core.report.calibers import check_rows, differing_first, value_rows
 from zlbench_core.report.conditions import conditions_rows
@@ -73,6 +75,8 @@ def _context(results: Results) -> dict[str, Any]:
         "found": results.found,
         "meanings": MEANINGS,
         "sides": sides_text(results.config, results.receipt["declared_axis"]),
+        "headline": headline((run.side, run.identity) for run in results.runs).parts,
+        "interval_name": interval_name(results.found),
         "times": _times(results),
         "ops": ops,
         "places": {view["op"]: view["id"] for view in ops},

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from zlbench_core.results.rows import positive
+from zlbench_core.results.text import percent
 
 
 def number(value: Any, digits: int = 4) -> str:
@@ -21,13 +22,8 @@ def interval(bounds: list[float] | tuple[float, float] | None) -> str:
     return "–" if bounds is None else f"{ratio(bounds[0])} to {ratio(bounds[1])}"
 
 
-def percent(share: float) -> str:
-    """`share` of 1, as a percentage with up to three digits."""
-    return f"{100 * share:.3g}%"
-
-
 def change(value: float) -> str:
-    """`8.8% less` for a ratio of 0.912."""
+    """`8.8 % less` for a ratio of 0.912."""
     if value == 1:
         return "the same"
     return f"{percent(abs(value - 1))} {'less' if value < 1 else 'more'}"

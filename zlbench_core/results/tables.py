@@ -90,6 +90,19 @@ CODE_FIELDS = (
     "instructions_max",
     "reason",
 )
+_NEEDED = {
+    "summary.csv": {*SUMMARY_FIELDS},
+    "ops_status.csv": {*STATUS_FIELDS} - {"notes"},  # older tables have none
+    "ab.csv": {*AB_FIELDS},
+    "code.csv": {*CODE_FIELDS},
+}
+_COUNT = re.compile(r"-?\d+")
+_COUNTS = ("occurrence", "round", "rounds", "rows", "pytest_exit")  # may be unknown
+_KNOWN_COUNTS = {
+    "ab.csv": ("occurrence", "round"),
+    "code.csv": ("variants", "changed", "only_in_a", "only_in_b"),
+}
+
 Line = Mapping[str, Any] | str  # a line of a table, or the text of several (table_text)
 
 _FORMULA = re.compile(r"'*[=+\-@]")
@@ -117,15 +130,32 @@ def write_code(path: Path | str, rows: Iterable[Line]) -> None:
 
 
 def read_table(path: Path | str) -> list[dict[str, str]]:
-    """The lines of a table as text, unquoted. Raises ReadError where it cannot be read."""
+    """The lines of a table as text, unquoted. Raises ReadError where it cannot be read, or is not whole."""
     try:
         with open(path, encoding="utf-8", newline="") as stream:
-            return [
-                {name: _unquoted(cell or "") for name, cell in row.items() if name is not None}
-                for row in csv.DictReader(stream)
-            ]
+            reader = csv.DictReader(stream)
+            if missing := _NEEDED.get(Path(path).name, set()) - {*(reader.fieldnames or ())}:
+                raise ReadError(
+                    f"table {path} has no column {min(missing)}; it is damaged or no table of zlbench"
+                )
+            return [_cells(path, reader.line_num, row) for row in reader]
     except (OSError, UnicodeDecodeError, csv.Error) as error:
         raise ReadError(f"cannot read table {path}: {error}") from None
+
+
+def _cells(path: Path | str, number: int, row: Mapping[str | None, str | None]) -> dict[str, str]:
+    """The cells of line `number`. Raises ReadError for a line that breaks off, and for a count that is none."""
+    if None in row or None in row.values():
+        raise ReadError(
+            f"table {path}, line {number}: not as many cells as the table has columns; it is damaged"
+        )
+    cells = {str(name): _unquoted(cell or "") for name, cell in row.items()}
+    asked = [name for name in _COUNTS if cells.get(name)] + [*_KNOWN_COUNTS.get(Path(path).name, ())]
+    if wrong := [name for name in asked if not _COUNT.fullmatch(cells[name])]:
+        raise ReadError(
+            f"table {path}, line {number}: {wrong[0]} is {cells[wrong[0]]!r}; a whole number is expected"
+        )
+    return cells
 
 
 def resolve_device_arg(devices: Any = None, device: Any = None) -> Any:

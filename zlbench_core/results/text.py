@@ -29,3 +29,13 @@ def one_line(text: str, limit: int = 500) -> str:
 
 def shortened(text: str, limit: int) -> str:
     return text if len(text) <= limit else text[: limit - 3] + "..."
+
+
+def percent(share: float, digits: int = 3) -> str:
+    """`share` of 1 as a percentage with up to that many significant digits: `0.5 %`."""
+    return f"{100 * share:.{digits}g} %"
+
+
+def level(share: float) -> str:
+    """The level of an interval, which is not rounded to 100: `99.95 %`."""
+    return percent(share, 8)

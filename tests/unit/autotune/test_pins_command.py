@@ -79,11 +79,11 @@ def test_show_names_the_origin_and_every_key(capsys, first):
         "status: complete",
     ]
     assert lines[6] == "4 keys of 1 kernel, 1 near tie"
-    assert sorted(lines[8:]) == [
+    assert sorted(lines[9:]) == [
         "mm s [1] BLOCK: 64, num_warps: 4 0.100000 0.101000 near tie of 2",
-        "mm s [2] BLOCK: 64, num_warps: 4 0.100000 hook",
-        "mm s [3] no valid config",
-        "mm s [4] BLOCK: 32, num_warps: 4 0.100000",
+        "mm s [2] BLOCK: 64, num_warps: 4 0.100000 - hook",
+        "mm s [3] no valid config - - -",
+        "mm s [4] BLOCK: 32, num_warps: 4 0.100000 - -",
     ]
     [shown] = json.loads(run(capsys, "show", first, "--json")[1])
     assert (shown["op"], shown["meta"]["device"], len(shown["entries"])) == ("mm", "NVIDIA H200", 4)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import tarfile
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,6 +12,7 @@ import pytest
 
 from zlbench_core.campaign import load_campaign
 from zlbench_core.chain import store
+from zlbench_core.chain.summary import summarise
 from zlbench_core.files import sha256_of, write_json
 from zlbench_core.ir.fingerprint import VariantFacts
 from zlbench_core.ir.gate import gate
@@ -115,7 +117,7 @@ def real_runs(tmp_path, monkeypatch) -> RealRuns:
     return RealRuns(tmp_path)
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def make_campaign():
     def make(**config):
         return load_campaign(
@@ -123,3 +125,34 @@ def make_campaign():
         )
 
     return make
+
+
+LONG = "scaled_dot_product_attention_backward_of_grouped_queries"
+
+
+def finished_campaign(root: Path, make_campaign) -> Path:
+    """A finished results/cpu below `root`, the working directory: a claim, equal code, a refusal, a long name; pins."""
+    runs = RealRuns(root)
+    for number in range(1, 7):
+        for op, b in (("mm", 20.4), ("add", 20.0), (LONG, 20.0)):
+            other = "code" if op == "add" else "other"
+            runs.add(op, "a", number, 20.0 + number / 1000, "code", order=(number + 1) % 2)
+            runs.add(op, "b", number, b + number / 700, other, order=number % 2)
+        runs.add("softmax", "a", number, 1234.5, "code", timer="direct", order=(number + 1) % 2)
+        runs.add("softmax", "b", number, 9.87, "other", timer="cuda_graph", order=number % 2)
+    ops = ["mm", "add", "softmax", LONG]
+    gates = [runs.gate(op) for op in ops]
+    with tarfile.open(DATA / "report" / "ab.tar.gz") as archive:
+        pins = [one for one in archive if one.name.startswith("./mm/pins")]
+        archive.extractall("results/cpu", pins, filter="data")
+    summarise(make_campaign(ops=ops, delta=0.02), runs.folders(), gates, Path("results/cpu"))
+    return Path("results/cpu").absolute()
+
+
+@pytest.fixture(scope="session")
+def finished_once(tmp_path_factory, make_campaign) -> Path:
+    root = tmp_path_factory.mktemp("finished")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(root)
+        patch.setattr(store, "round_digest", lambda campaign, op: "a837c51f789e3d34")
+        return finished_campaign(root, make_campaign)

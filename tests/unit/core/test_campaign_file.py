@@ -12,11 +12,17 @@ from zlbench_core.errors import ConfigError
 @pytest.mark.parametrize(
     ("content", "told"),
     [
-        (b"ops: [mm]\n\trounds: 3\n", "is not YAML: while scanning"),
-        (b"ops: *x\n", "is not YAML: found undefined alias"),
-        (b"ops: [mm]\n---\nops: [mm]\n", "is not YAML: expected a single document"),
-        (b"ops: [mm] # caf\xe9\n", "is not UTF-8 text: byte 15 is no character"),
+        (
+            b"ops: [mm]\n\trounds: 3\n",
+            "{path} is not YAML: line 2, column 1: while scanning for the next token, found character",
+        ),
+        (b"ops: *x\n", "is not YAML: line 1, column 6: found undefined alias"),
+        (b"ops: [mm]\n---\nops: [mm]\n", "is not YAML: line 2, column 1: expected a single document"),
+        (b"ops: [mm] # caf\xe9\n", "is not UTF-8 text: line 1, byte 15 of the file is no character"),
         (b"ops: " + b"[" * 3000 + b"]" * 3000, "is nested too deeply"),
+        (b"ops: [mm\n", "is not YAML: line 2, column 1: while parsing a flow sequence, expected"),
+        (b"until: 2026-13-45\n", "is not YAML: month must be in 1..12"),
+        (b"ops: \x07\n", "is not YAML: "),
         (b"", "is not a mapping of keys"),
         (b"- mm\n", "is not a mapping of keys"),
         (b"ops: [mm]\nrounds: 3\nrounds: 4\n", "key rounds stands twice in {path}, in lines 2 and 3"),
@@ -38,7 +44,8 @@ def test_a_file_that_is_no_campaign_is_refused_in_one_line(tmp_path, capsys, con
 
 
 @pytest.mark.parametrize(
-    ("name", "told"), [("gone", "No such file"), ("", "Is a directory"), ("k" * 300, "too long")]
+    ("name", "told"),
+    [("gone", "no campaign file: .*gone does not exist"), ("", "Is a directory"), ("k" * 300, "too long")],
 )
 def test_a_file_that_cannot_be_read_says_why(tmp_path, name, told):
     with pytest.raises(ConfigError, match=told):

@@ -40,7 +40,7 @@ def campaign(tmp_path):
 @pytest.mark.parametrize(
     ("shapes", "told"),
     [
-        ("add: {shapes: [[64, 64]]}\nmm: [1\n", "invalid YAML in line 3, column 1"),
+        ("add: {shapes: [[64, 64]]}\nmm: [1\n", "invalid YAML: line 3, column 1: "),
         (b"add: \xff", "invalid YAML"),
         ("add: {shapes: [[" + "9" * 5000 + "]]}", "invalid YAML"),
         ("[" * 100000, "invalid YAML"),

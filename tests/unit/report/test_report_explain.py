@@ -35,14 +35,14 @@ def test_every_verdict_has_a_meaning():
 def test_a_claim_names_its_numbers_and_what_would_change_it():
     text = told("FASTER")
     assert "6 of 7 rounds that were run count" in text
-    assert "B took 0.9120 times A's latency (8.8% less); the 95% interval is 0.9000 to 0.9250" in text
-    assert "lies wholly below 0.9950, which is 1 and the margin of 0.5%" in text
+    assert "B took 0.9120 times A's latency (8.8 % less); the 95 % interval is 0.9000 to 0.9250" in text
+    assert "lies wholly below 0.9950, which is 1 and the margin of 0.5 %" in text
     assert "p = 0.0312. A claim needs p at most 0.05" in text
     assert "What would change it: a larger declared margin" in text
 
 
 def test_what_the_first_side_gained_is_told_where_it_is_worth_it():
-    assert "The side launched first took 3.3% less than the other" in told(
+    assert "The side launched first took 3.3 % less than the other" in told(
         "SAME", {**EVIDENCE, "first_over_second": 0.967}
     )
     assert "launched first" not in told("SAME", {**EVIDENCE, "first_over_second": 1.0001})

@@ -57,7 +57,7 @@ def read(folder) -> Reader:
 
 def test_the_verdict_table_stands_first(folder):
     words = read(folder).words
-    assert words.index("mm UNDECIDED 1.0111 0.8573 to 1.1924 6 of 6 0.844 0.5%") < words.index(
+    assert words.index("mm UNDECIDED 1.0111 0.8573 to 1.1924 6 of 6 0.844 0.5 %") < words.index(
         "Ratios Points"
     )
     assert "softmax NO CODE CHANGE – – – – –" in words
