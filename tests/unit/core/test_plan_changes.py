@@ -19,8 +19,11 @@ from zlbench_core.schemas import check
 PROFILES = sorted((Path(__file__).parents[3] / "workflow" / "profiles").glob("*/profile.yaml"))
 
 
+BASE = {"ops": ["mm"], "rounds": 6, "sides": {"a": {}, "b": {"env": {"TRITON_F32_DEFAULT": "ieee"}}}}
+
+
 def load(**changes):
-    return load_campaign({**default_config(), **changes})
+    return load_campaign({**default_config(), **BASE, **changes})
 
 
 @pytest.fixture
