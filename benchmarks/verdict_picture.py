@@ -26,7 +26,7 @@ WEB_FONT = re.compile(r"\s*@font-face \{[^}]*\}")
 def picture(folder: Path, title: str) -> str:
     """An SVG of what `zlbench show` prints of `folder`. Raises ReadError where there is no summary."""
     shown = show_campaign(folder, WIDTH).strip().splitlines()
-    text = Text("\n".join(takewhile(lambda line: not line.startswith(PATHS), shown)).rstrip())
+    text = Text("\n".join(takewhile(lambda line: not line.startswith(PATHS), shown)).rstrip() + "\n")
     for word, style in COLOURS.items():
         text.highlight_words([word], style)
     console = Console(
