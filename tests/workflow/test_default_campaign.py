@@ -281,7 +281,7 @@ def test_single_keys_of_the_default_campaign_plan_one_for_a_device(tmp_path):
     command += ["-n", "--cores", "2", "--config", "backend=musa", "ops=[mm]"]
     done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
     assert done.returncode == 0, done.stderr[-2000:]
-    assert Outcome(0, done.stdout, done.stderr).jobs["check_side"] == 2
+    assert Outcome(0, done.stdout, done.stderr, "").jobs["check_side"] == 2
 
 
 def test_another_device_is_another_measurement(ran):

@@ -33,7 +33,7 @@ CASES = {
     "ir diff": (["{folder}/mm/a/r1", "{folder}/mm/b/r1"], ["mm_kernel", "variants"]),
     "ir cost": (["{folder}/mm/a/r1"], ["mm_kernel", "settings"]),
 }
-NOT_FOR_READERS = {"completion"}  # a shell reads it
+NOT_FOR_READERS = {"completion", "run"}  # a shell reads the one; what the other prints is the workflow's
 WIDTHS = (80, 100, 200)
 
 

@@ -82,7 +82,7 @@ def test_a_folder_is_made_and_the_campaign_still_counts_from_here(started, tmp_p
 @pytest.mark.parametrize(
     ("words", "line"),
     [
-        (["gone.yaml"], "zlbench: campaign file gone.yaml cannot be read: No such file or directory"),
+        (["gone.yaml"], "zlbench: no campaign file: gone.yaml does not exist"),
         (["notes"], "zlbench: campaign file notes is not a mapping of keys"),
         (["mine.yaml", "other.yml"], "zlbench: other.yml is no target; one campaign file is allowed"),
         (["-d", "notes/x"], "zlbench: run folder notes/x cannot be made: Not a directory"),
