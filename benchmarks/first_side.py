@@ -14,7 +14,7 @@ import statistics
 from collections import defaultdict
 from pathlib import Path
 
-from zlbench_core.identity import load_identity
+from zlbench_core.records.identity import load_identity
 
 Rounds = dict[int, dict[str, float]]
 

@@ -32,7 +32,7 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
 from zlbench_core.errors import ReadError  # noqa: E402 - the script runs without an installed zlbench
-from zlbench_core.identity import init_identity, load_identity  # noqa: E402
+from zlbench_core.records.identity import init_identity, load_identity  # noqa: E402
 from zlbench_core.results.reader import read_run  # noqa: E402
 from zlbench_core.results.samples import TimedCall, calls_of_rows, read_samples  # noqa: E402
 
@@ -223,7 +223,7 @@ def worker(bench: Bench, name: str, limit: float) -> dict[str, Any]:
 def make_session(timer: str) -> Any:
     """A timing session as the plugin makes it, for timed calls outside of pytest."""
     from zlbench_core.plugins.timing import TimingPlugin
-    from zlbench_core.run_env import RunEnv
+    from zlbench_core.records.run_env import RunEnv
 
     return TimingPlugin(RunEnv.read({"ZL_BACKEND": "cuda", "ZL_TIMER": timer})).session
 

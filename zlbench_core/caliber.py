@@ -11,7 +11,7 @@ from zlbench_core.caliber_fields import CALIBER_FIELDS, REQUIRED
 from zlbench_core.caliber_modes import MODES, modes_first
 from zlbench_core.caliber_recorded import Recorded, differing_fields
 from zlbench_core.errors import CaliberMismatch, IdentityError
-from zlbench_core.identity import load_identity
+from zlbench_core.records.identity import load_identity
 
 __all__ = [
     "CALIBER_FIELDS",

@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 
-from zlbench_core import run_env
 from zlbench_core.backends import get_backend
 from zlbench_core.backends.base import DeviceInfo
 from zlbench_core.campaign import Campaign, Side
 from zlbench_core.places import SIDE_PATH
 from zlbench_core.providers import get_provider
+from zlbench_core.records import run_env
 
 # Snakemake sets these from a rule's `threads` (SNAKEMAKE.md finding 3), so that --cores would change a measurement.
 THREAD_VARIABLES = (

@@ -11,8 +11,8 @@ from zlbench_core.backends import get_backend
 from zlbench_core.campaign import Campaign, Side
 from zlbench_core.environment import side_environment
 from zlbench_core.files import sha256_of
-from zlbench_core.plugins._environment import collect_variables
 from zlbench_core.providers import get_provider
+from zlbench_core.records.process_environment import collect_variables
 from zlbench_core.source_digests import measuring_sources
 
 _read: dict[tuple[str, ...], dict[str, object]] = {}

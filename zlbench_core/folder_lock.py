@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from zlbench_core.errors import FolderBusyError
-from zlbench_core.identity import now
+from zlbench_core.records.identity import now
 
 SNAKEMAKE = ".snakemake"
 LOCK = Path(SNAKEMAKE) / "zlbench.lock"

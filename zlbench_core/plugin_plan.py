@@ -6,7 +6,7 @@ import os
 from collections.abc import Sequence
 
 from zlbench_core.backends import get_backend
-from zlbench_core.run_env import EXTRA_PLUGINS
+from zlbench_core.records.run_env import EXTRA_PLUGINS
 
 PACKAGE = "zlbench_core.plugins"
 

@@ -15,16 +15,16 @@ from typing import Any
 
 import yaml
 
-from zlbench_core import run_env
 from zlbench_core.backends import get_backend
 from zlbench_core.campaign import Campaign, Side
 from zlbench_core.devices import Lease
 from zlbench_core.environment import side_environment
 from zlbench_core.errors import MachineError
 from zlbench_core.files import sha256_of, write_json, write_text
-from zlbench_core.identity import init_identity, load_identity, now, update_identity
 from zlbench_core.plugin_plan import plan_plugins
 from zlbench_core.providers import Invocation, get_provider
+from zlbench_core.records import run_env
+from zlbench_core.records.identity import init_identity, load_identity, now, update_identity
 from zlbench_core.source_digests import measuring_sources
 from zlbench_core.tuner_caches import TunerCaches, tuner_caches
 

@@ -10,9 +10,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from zlbench_core import run_env
 from zlbench_core.cache_folders import own_folder
 from zlbench_core.errors import MachineError
+from zlbench_core.records import run_env
 
 # Each reads its variable when it is imported; without it, they write below the user's home.
 VARIABLES = {"triton": "TRITON_CACHE_DIR", "flaggems": "FLAGGEMS_CACHE_DIR"}

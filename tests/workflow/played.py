@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from zlbench_core.identity import load_identity
+from zlbench_core.records.identity import load_identity
 
 from .conftest import REPOSITORY, Campaign
 

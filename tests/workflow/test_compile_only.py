@@ -9,7 +9,7 @@ import pytest
 
 from zlbench_core.cli import main
 from zlbench_core.errors import ZlbenchError
-from zlbench_core.identity import load_identity
+from zlbench_core.records.identity import load_identity
 from zlbench_core.schemas import check
 
 from .conftest import REPOSITORY, Campaign

@@ -15,7 +15,7 @@ import pytest
 
 from zlbench_core.campaign import default_config
 from zlbench_core.errors import ZlbenchError
-from zlbench_core.identity import load_identity
+from zlbench_core.records.identity import load_identity
 from zlbench_core.runner import check_digests
 from zlbench_core.schemas import check
 

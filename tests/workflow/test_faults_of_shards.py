@@ -11,7 +11,7 @@ import shutil
 import pytest
 
 from zlbench_core.autotune.pins import load_pins
-from zlbench_core.identity import load_identity
+from zlbench_core.records.identity import load_identity
 
 from .conftest import REPOSITORY, Campaign
 

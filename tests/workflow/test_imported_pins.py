@@ -10,7 +10,7 @@ import yaml
 
 from zlbench_core.autotune.pins import load_pins
 from zlbench_core.cli import main
-from zlbench_core.identity import load_identity
+from zlbench_core.records.identity import load_identity
 
 from .conftest import Campaign
 

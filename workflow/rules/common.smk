@@ -5,9 +5,9 @@ from pathlib import Path
 
 from zlbench_core import plans
 from zlbench_core.chain.failures import failure_lines, known_failures, last_word, told_exit_code
+from zlbench_core.chain.show import show_campaign
 from zlbench_core.chain.step import error_line
 from zlbench_core.errors import ZlbenchError
-from zlbench_core.chain.show import show_campaign
 from zlbench_core.plan_changes import PlanChanges
 from zlbench_core.results.console import screen_width
 from zlbench_core.snakemake_api import load_workflow_campaign, logs_of

@@ -24,7 +24,7 @@ from zlbench_core.autotune.near_ties import Timed, Timing
 from zlbench_core.autotune.prefetch import Prefetch, shared_mode
 from zlbench_core.autotune.quick_pass import COLD, QuickTimer, cache_policy, make_timer, quick_ms
 from zlbench_core.errors import ConfigError
-from zlbench_core.run_env import COMPILE_POOL, COMPILE_PREFETCH, COMPILE_THREADS, EARLY_DROP
+from zlbench_core.records.run_env import COMPILE_POOL, COMPILE_PREFETCH, COMPILE_THREADS, EARLY_DROP
 
 POOLS = ("fork", "threads")
 

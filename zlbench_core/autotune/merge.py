@@ -14,7 +14,7 @@ from zlbench_core.autotune.pins import publish_pins, withdraw_pins
 from zlbench_core.autotune.records import FILE_NAME, SCHEMA_VERSION, Entry, EntryId, Records, read_records
 from zlbench_core.errors import IdentityError, PinsError
 from zlbench_core.files import sha256_of, write_json
-from zlbench_core.identity import load_identity
+from zlbench_core.records.identity import load_identity
 
 DISCARDED_NAME = "discarded.json"
 SHARED_BY_ALL = ("op", "backend", "device", "provider", "bench_level", "tuner_cache", "tuning")

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 from zlbench_core.backends import compile_only, cpu_clock
 from zlbench_core.backends.cpu_target import DEFAULT_TARGET, device_properties, parse_target
 from zlbench_core.errors import ConfigError
-from zlbench_core.run_env import TARGET, RunEnv
+from zlbench_core.records.run_env import TARGET, RunEnv
 
 if TYPE_CHECKING:
     import torch

@@ -10,7 +10,7 @@ from typing import Any
 
 from zlbench_core.caliber_recorded import Recorded
 from zlbench_core.errors import IdentityError, ReadError
-from zlbench_core.identity import load_identity
+from zlbench_core.records.identity import load_identity
 from zlbench_core.results.reader import read_run
 from zlbench_core.results.rows import RowKey, RunResult
 from zlbench_core.results.samples import FILE_NAME, RowCalls, TimedCall, calls_of_rows, read_samples

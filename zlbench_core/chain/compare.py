@@ -11,8 +11,8 @@ from zlbench_core.caliber import caliber_hazards, incomparable
 from zlbench_core.chain.collect import Run, load_run
 from zlbench_core.chain.guards import unfinished, untrusted
 from zlbench_core.errors import ArchiveError, ConfigError, IdentityError
-from zlbench_core.identity import identity_path, load_identity
 from zlbench_core.ir.compare import IDENTICAL, compare_archives
+from zlbench_core.records.identity import identity_path, load_identity
 from zlbench_core.results.console import text_table
 from zlbench_core.results.fallbacks import exclusion
 from zlbench_core.results.pairing import pair_rows

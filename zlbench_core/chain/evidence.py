@@ -11,12 +11,12 @@ from typing import Any
 from zlbench_core.chain.collect import Run, RunCalls, timed_calls
 from zlbench_core.chain.judge import OperatorCase, PairedRound
 from zlbench_core.errors import ReadError
+from zlbench_core.records.superblock import ORDERS, superblock_log_ratio
 from zlbench_core.results.samples import TimedCall
 from zlbench_core.results.store import SampleLine
 from zlbench_core.verdicts import Superblock
 from zlbench_core.verdicts.rounds import round_span
 from zlbench_core.verdicts.stored import RowRound, StoredRow
-from zlbench_core.verdicts.superblock import ORDERS, superblock_log_ratio
 
 Calls = Mapping[str, RunCalls]  # by the run's label
 

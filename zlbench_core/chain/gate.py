@@ -7,8 +7,8 @@ from pathlib import Path
 
 from zlbench_core.campaign import Campaign
 from zlbench_core.files import write_json
-from zlbench_core.identity import load_identity
 from zlbench_core.ir.gate import gate
+from zlbench_core.records.identity import load_identity
 
 
 def compare_ir(campaign: Campaign, op: str, run_dirs: dict[str, Path], out_path: Path) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 from zlbench_core.caliber import compared_values
 from zlbench_core.chain.receipt import identity_files, read_receipt
 from zlbench_core.errors import IdentityError, ReadError
-from zlbench_core.identity import load_identity
+from zlbench_core.records.identity import load_identity
 from zlbench_core.results.text import printable
 
 # What a reader asks of a number first; of the rest only what differs is told.

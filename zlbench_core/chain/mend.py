@@ -21,9 +21,9 @@ from zlbench_core.campaign import Campaign
 from zlbench_core.chain.replaced import Maker, replaced_lines, run_folders
 from zlbench_core.errors import IdentityError, PinsError, PreflightError
 from zlbench_core.files import sha256_of, write_json
-from zlbench_core.identity import identity_path, load_identity
 from zlbench_core.plans import preflight_name
 from zlbench_core.preflight import preflight
+from zlbench_core.records.identity import identity_path, load_identity
 
 
 def mend(campaign: Campaign, root: Path) -> list[str]:

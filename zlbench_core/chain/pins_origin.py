@@ -16,7 +16,7 @@ from zlbench_core.providers.git import tree_facts
 
 _ASK = """
 import json, torch, triton
-from zlbench_core.plugins._environment import compiler_build
+from zlbench_core.records.process_environment import compiler_build
 print("ZLBENCH_COMPILER", json.dumps([torch.__version__, triton.__version__, compiler_build()]))
 """
 

@@ -10,9 +10,9 @@ from typing import Any
 from zlbench_core.campaign import Campaign
 from zlbench_core.errors import ReadError
 from zlbench_core.files import read_object
-from zlbench_core.identity import identity_path
 from zlbench_core.plans import campaign_looks, preflight_name, round_digest, rounds_of_verdict
 from zlbench_core.plural import count
+from zlbench_core.records.identity import identity_path
 from zlbench_core.source_digests import measuring_sources
 
 _NAMED = 5

@@ -12,8 +12,8 @@ from zlbench_core.campaign import Campaign
 from zlbench_core.devices import Lease, lease, named
 from zlbench_core.duet.pair import replay_pair
 from zlbench_core.errors import PinsError
-from zlbench_core.identity import update_identity
 from zlbench_core.plans import round_digest
+from zlbench_core.records.identity import update_identity
 from zlbench_core.runner import RunRequest, not_run, run_benchmark
 
 PATIENCE = 6 * 3600.0

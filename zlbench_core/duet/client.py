@@ -6,8 +6,8 @@ import os
 import socket
 from typing import Any
 
-from zlbench_core.duet import messages
-from zlbench_core.duet.messages import Message
+from zlbench_core.records import messages
+from zlbench_core.records.messages import Message
 
 
 class PairEnded(KeyboardInterrupt):

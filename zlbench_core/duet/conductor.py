@@ -10,9 +10,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from zlbench_core.campaign import Duet
-from zlbench_core.duet import messages
 from zlbench_core.duet.coins import SIDES, Coins
 from zlbench_core.duet.row_plan import Arrival, Steps, perform
+from zlbench_core.records import messages
 
 ABSENT, WAITING, RUNNING, GONE = "absent", "waiting", "running", "gone"
 

@@ -13,10 +13,10 @@ from collections.abc import Callable
 from pathlib import Path
 from types import TracebackType
 
-from zlbench_core.duet import messages
 from zlbench_core.duet.coins import SIDES
 from zlbench_core.duet.conductor import Conductor, Orders
-from zlbench_core.duet.messages import LineBuffer, MessageError
+from zlbench_core.records import messages
+from zlbench_core.records.messages import LineBuffer, MessageError
 
 SOCKET_NAME = "duet"
 MAX_PATH = 100  # a Unix socket's path has 108 bytes

@@ -12,7 +12,7 @@ from zlbench_core.devices import Lease
 from zlbench_core.duet.coins import SIDES, Coins
 from zlbench_core.duet.conductor import Conductor
 from zlbench_core.duet.coordinator import Coordinator
-from zlbench_core.identity import identity_path, load_identity, update_identity
+from zlbench_core.records.identity import identity_path, load_identity, update_identity
 from zlbench_core.runner import GRACE_SECONDS, RunRequest, run_benchmark
 
 

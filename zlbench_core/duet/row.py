@@ -9,7 +9,7 @@ from itertools import pairwise
 from types import ModuleType
 from typing import Any
 
-from zlbench_core.duet.messages import DIRECT, GRAPH
+from zlbench_core.records.messages import DIRECT, GRAPH
 from zlbench_core.timing.capture import (
     captured_graph,
     detach_gradients,

@@ -11,11 +11,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from zlbench_core.campaign import Duet
-from zlbench_core.duet import messages
 from zlbench_core.duet.coins import SIDES, Coins
-from zlbench_core.duet.messages import DIRECT, GRAPH
 from zlbench_core.duet.sizes import Block, block_of, enlarged, launches_per_sample, superblocks_of
-from zlbench_core.verdicts.superblock import block_centre
+from zlbench_core.records import messages
+from zlbench_core.records.messages import DIRECT, GRAPH
+from zlbench_core.records.superblock import block_centre
 
 STEADY = 0.01  # both sides' levels moved by less than 1% from one superblock to the next
 CAPTURES = 4  # of one row at most

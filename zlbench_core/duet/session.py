@@ -9,12 +9,12 @@ from types import ModuleType
 from typing import Any
 
 from zlbench_core.backends.errors_text import describe_chain
-from zlbench_core.duet import messages
 from zlbench_core.duet.client import Client
 from zlbench_core.duet.identify import RowId, RowIds, as_text
-from zlbench_core.duet.messages import GRAPH, Message
 from zlbench_core.duet.row import BlockTimes, RowSampler
 from zlbench_core.errors import ZlbenchError
+from zlbench_core.records import messages
+from zlbench_core.records.messages import GRAPH, Message
 from zlbench_core.timing import markers
 from zlbench_core.timing.capture import estimate_ms
 from zlbench_core.timing.facts import NOT_MEASURED

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 
 from zlbench_core.campaign import Duet
-from zlbench_core.duet.messages import DIRECT
+from zlbench_core.records.messages import DIRECT
 
 # On an H200 an event-timed single launch below about 20 us is noise (STATISTICS.md section 7).
 SHORT_MS = 0.020

@@ -19,8 +19,8 @@ from zlbench_core.autotune.recorder import Recorder
 from zlbench_core.autotune.replay_mode import ReplayMode
 from zlbench_core.autotune.tuners import Patches, tuner_classes
 from zlbench_core.errors import ConfigError, PinsError
-from zlbench_core.identity import identity_path, update_identity
-from zlbench_core.run_env import AUTOTUNE_MODES, REPLAY_FROM, RunEnv
+from zlbench_core.records.identity import identity_path, update_identity
+from zlbench_core.records.run_env import AUTOTUNE_MODES, REPLAY_FROM, RunEnv
 
 
 class Mode(Protocol):

@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from zlbench_core.run_env import DIRECT_REPEAT
+from zlbench_core.records.run_env import DIRECT_REPEAT
 from zlbench_core.timing.capture import _graph_class
 from zlbench_core.timing.direct import parse_repeat, repeated
 

@@ -14,9 +14,9 @@ import pytest
 from zlbench_core.backends import get_backend
 from zlbench_core.backends.compile_only import disable_launches
 from zlbench_core.errors import ZlbenchError
-from zlbench_core.identity import update_identity
-from zlbench_core.plugins._environment import collect_variables, compiler_build, precision
-from zlbench_core.run_env import RunEnv
+from zlbench_core.records.identity import update_identity
+from zlbench_core.records.process_environment import collect_variables, compiler_build, precision
+from zlbench_core.records.run_env import RunEnv
 
 __all__ = ["collect_environment", "collect_variables"]
 

@@ -11,9 +11,9 @@ from contextlib import suppress
 
 import pytest
 
-from zlbench_core import run_env
-from zlbench_core.duet import announce, messages
+from zlbench_core.duet import announce
 from zlbench_core.duet.client import Client
+from zlbench_core.records import messages, run_env
 
 NAME = "zlbench-duet"
 

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from zlbench_core.identity import update_identity
 from zlbench_core.ir.capture import capture_into
 from zlbench_core.ir.writer import ArchiveWriter
-from zlbench_core.run_env import RunEnv
+from zlbench_core.records.identity import update_identity
+from zlbench_core.records.run_env import RunEnv
 
 _WENT_THROUGH = (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED, pytest.ExitCode.NO_TESTS_COLLECTED)
 

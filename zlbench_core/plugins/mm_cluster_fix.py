@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from zlbench_core.identity import update_identity
-from zlbench_core.run_env import RunEnv
+from zlbench_core.records.identity import update_identity
+from zlbench_core.records.run_env import RunEnv
 
 # CUDA C programming guide, thread block clusters: from compute capability 9.0 on; 8 blocks is the portable
 # maximum, more needs an attribute that Triton does not set.

@@ -15,16 +15,16 @@ from typing import Any
 
 import pytest
 
-from zlbench_core import run_env
 from zlbench_core.backends import get_backend
 from zlbench_core.backends.base import DeviceInfo
 from zlbench_core.backends.vendor import VendorBackend
 from zlbench_core.duet import announce
 from zlbench_core.duet.client import Client
 from zlbench_core.duet.session import DuetSession
-from zlbench_core.identity import identity_path, update_identity
 from zlbench_core.plugins import cudagraph
-from zlbench_core.run_env import TIMERS, RunEnv
+from zlbench_core.records import run_env
+from zlbench_core.records.identity import identity_path, update_identity
+from zlbench_core.records.run_env import TIMERS, RunEnv
 from zlbench_core.timing import entries
 from zlbench_core.timing.health import round_trip
 from zlbench_core.timing.journal import Journal

@@ -19,7 +19,7 @@ from typing import Any
 import pytest
 
 from zlbench_core.backends import get_backend
-from zlbench_core.run_env import RunEnv
+from zlbench_core.records.run_env import RunEnv
 
 _COMPARISONS = ("torch.testing", "triton.testing", "numpy.testing")
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from zlbench_core.errors import CaliberMismatch, IdentityError
-from zlbench_core.identity import load_identity
+from zlbench_core.records.identity import load_identity
 from zlbench_core.results.fallbacks import exclusion
 from zlbench_core.results.pairing import PairedRow, pair_rows
 from zlbench_core.results.reader import LOG_NAME, read_run

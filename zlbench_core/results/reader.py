@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from zlbench_core.errors import IdentityError, ReadError
-from zlbench_core.identity import load_identity
+from zlbench_core.records.identity import load_identity
 from zlbench_core.results import samples
 from zlbench_core.results.fallbacks import DIRECT
 from zlbench_core.results.json_reader import JsonEntry, JsonReport, read_json, without_entries

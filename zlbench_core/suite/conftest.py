@@ -12,7 +12,7 @@ import pytest
 from zlbench_core.backends import get_backend
 from zlbench_core.backends.compile_only import disable_launches
 from zlbench_core.errors import ZlbenchError
-from zlbench_core.run_env import BACKEND, RunEnv
+from zlbench_core.records.run_env import BACKEND, RunEnv
 from zlbench_core.suite import config as suite_config
 from zlbench_core.suite import record
 from zlbench_core.suite.report import METRICS

@@ -11,7 +11,7 @@ from typing import Any
 from zlbench_core.backends.errors_text import describe_chain
 from zlbench_core.backends.vendor import VendorBackend
 from zlbench_core.errors import ConfigError, ZlbenchError
-from zlbench_core.run_env import TIMER
+from zlbench_core.records.run_env import TIMER
 from zlbench_core.timing import markers
 from zlbench_core.timing.capture import _graph_class, capture_through, capture_upstream
 from zlbench_core.timing.direct import measure_direct, repeated

@@ -7,8 +7,8 @@ import statistics
 from collections.abc import Mapping, Sequence
 
 from zlbench_core.errors import ConfigError, ReadError
+from zlbench_core.records.superblock import Superblock, log_centres, superblock_log_ratio
 from zlbench_core.verdicts.model import RowKey, RowRounds
-from zlbench_core.verdicts.superblock import Superblock, log_centres, superblock_log_ratio
 
 SMALLEST_SPAN = 3  # superblocks below which a round has no slope
 ROW_SHARE = 0.75  # of the rounds of the best measured row, below which a row is left out

@@ -11,8 +11,8 @@ import sys
 import time
 from pathlib import Path
 
-from zlbench_core.identity import update_identity
-from zlbench_core.plugins._environment import collect_variables
+from zlbench_core.records.identity import update_identity
+from zlbench_core.records.process_environment import collect_variables
 
 DATA = Path(__file__).resolve().parent
 READ_BACK = ("autotune_mode", "device", "device_uuid", "direct_repeat", "driver", "environment", "ir")

@@ -11,7 +11,7 @@ from zlbench_core.autotune.keys import key_id
 from zlbench_core.autotune.records import Entry, Records, write_records
 from zlbench_core.errors import PinsError
 from zlbench_core.files import sha256_of
-from zlbench_core.identity import init_identity
+from zlbench_core.records.identity import init_identity
 
 IDENTITY = {
     "op": "mm",

@@ -12,9 +12,9 @@ from autotune_fakes import launch, make_tuner
 from zlbench_core.autotune.pins import load_pins, publish_pins
 from zlbench_core.autotune.records import read_records
 from zlbench_core.errors import PinsError, UnknownBackendError
-from zlbench_core.identity import init_identity, load_identity
 from zlbench_core.plugins.autotune_record import AutotunePlugin, _replay_backend_ok, make_mode
-from zlbench_core.run_env import RunEnv
+from zlbench_core.records.identity import init_identity, load_identity
+from zlbench_core.records.run_env import RunEnv
 
 TIMES = {32: 0.30, 64: 0.10}
 ALIASES = {"": "cuda", "nvidia": "cuda", "cuda": "cuda", "musa": "musa", "mt": "musa"}

@@ -6,7 +6,7 @@ import pytest
 
 from zlbench_core.errors import IdentityError
 from zlbench_core.files import atomic_open
-from zlbench_core.identity import identity_path, init_identity, load_identity, update_identity
+from zlbench_core.records.identity import identity_path, init_identity, load_identity, update_identity
 
 
 def test_a_new_identity_is_running_and_of_the_default_provider(tmp_path):

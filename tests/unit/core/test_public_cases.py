@@ -16,7 +16,7 @@ from zlbench_core.caliber import missing_fields, undeclared_differences
 from zlbench_core.campaign import default_config, load_campaign
 from zlbench_core.errors import ConfigError
 from zlbench_core.files import write_json
-from zlbench_core.plugins._environment import collect_variables
+from zlbench_core.records.process_environment import collect_variables
 
 PRECISION = {"matmul_allow_tf32": False, "cudnn_allow_tf32": False, "float32_matmul_precision": "highest"}
 

@@ -69,7 +69,7 @@ def test_another_interpreter_finds_this_zlbench_and_nothing_beside_it(installed,
 
 def test_the_probe_of_preflight_imports_a_plugin_by_it(installed, other):
     env = {**os.environ, "PYTHONPATH": str(installed / "zlbench_core" / "side_path")}
-    call = [other, PROBE, "cpu", "zlbench_core.run_env", "zlbench_core.gone"]
+    call = [other, PROBE, "cpu", "zlbench_core.records.run_env", "zlbench_core.gone"]
     told = subprocess.run(call, env=env, capture_output=True, text=True, check=True).stdout
     errors = json.loads(told.removeprefix("ZLBENCH_PROBE "))["plugin_errors"]
     assert list(errors) == ["zlbench_core.gone"]

@@ -9,7 +9,7 @@ import pytest
 from zlbench_core.autotune.compile_ahead import COMPILE_POOL, EARLY_DROP, Settings
 from zlbench_core.campaign import load_campaign
 from zlbench_core.devices import Lease
-from zlbench_core.run_env import COMPILE_THREADS
+from zlbench_core.records.run_env import COMPILE_THREADS
 from zlbench_core.runner import RunRequest, benchmark_env
 
 

@@ -14,17 +14,17 @@ from duet_fakes import coins, settings
 from timing_fakes import FakeDevice, kernel
 
 from zlbench_core.backends import get_backend
-from zlbench_core.duet import messages
 from zlbench_core.duet.client import Client
 from zlbench_core.duet.conductor import Conductor
 from zlbench_core.duet.coordinator import Coordinator
 from zlbench_core.duet.session import DuetSession
 from zlbench_core.errors import ZlbenchError
+from zlbench_core.records import messages
+from zlbench_core.records.superblock import Superblock, superblock_log_ratio
 from zlbench_core.timing.journal import Journal
 from zlbench_core.timing.samples import TimedRequest
 from zlbench_core.timing.session import Settings, Timers
 from zlbench_core.verdicts.rounds import round_log_ratio
-from zlbench_core.verdicts.superblock import Superblock, superblock_log_ratio
 
 LEGACY = "CUDA error: operation would make the legacy stream depend on a capturing blocking stream"
 GRAPH_CLASS = {"cuda": "CUDAGraph", "musa": "MUSAGraph", "cpu": None}

@@ -10,7 +10,7 @@ import pytest
 
 from zlbench_core import cache_folders, runner
 from zlbench_core.errors import DeviceError, MachineError
-from zlbench_core.identity import load_identity
+from zlbench_core.records.identity import load_identity
 from zlbench_core.runner import check_digests
 
 QUERY_LINE = "0, GPU-11111111-2222-3333-4444-555555555555, NVIDIA H200, 143771, 570.1"

@@ -14,10 +14,10 @@ from zlbench_core.devices import lock_folder
 from zlbench_core.environment import side_environment
 from zlbench_core.errors import ConfigError, DeviceError, IdentityError, ZlbenchError
 from zlbench_core.files import sha256_of, write_json
-from zlbench_core.identity import load_identity
 from zlbench_core.plans import preflight_plan, read_plan, record_plan, round_plan, summary_plan
 from zlbench_core.preflight import check_files
 from zlbench_core.providers import get_provider
+from zlbench_core.records.identity import load_identity
 from zlbench_core.runner import RunRequest, benchmark_argv, check_digests
 from zlbench_core.sealing import carry, looks_secret, seal_config, sealed
 

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 from ir_helpers import HERE, clean_env, run_python
 
-from zlbench_core.identity import init_identity, load_identity
 from zlbench_core.ir.archive import read_archive
 from zlbench_core.ir.compare import compare_archives
+from zlbench_core.records.identity import init_identity, load_identity
 
 SCENARIOS = {
     "compile_only": {"ZL_MEASURE": "0"},

@@ -12,9 +12,9 @@ import torch
 import triton
 
 import zlbench_core
-from zlbench_core.identity import init_identity, load_identity
-from zlbench_core.plugins import _environment
 from zlbench_core.plugins.device_setup import collect_variables
+from zlbench_core.records import process_environment as _environment
+from zlbench_core.records.identity import init_identity, load_identity
 
 BENCHMARK = """
 import torch, triton

@@ -9,8 +9,8 @@ import pytest
 from triton.backends.compiler import GPUTarget
 
 import zlbench_core
-from zlbench_core.identity import init_identity, load_identity
 from zlbench_core.plugins.mm_cluster_fix import max_ctas
+from zlbench_core.records.identity import init_identity, load_identity
 
 BENCHMARK = """
 import pytest, torch, triton

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from timing_fakes import FakeDriver
 
-from zlbench_core.identity import init_identity, load_identity
 from zlbench_core.plugins import cudagraph, timing
+from zlbench_core.records.identity import init_identity, load_identity
 
 Run = Callable[..., SimpleNamespace]
 HEAD = """

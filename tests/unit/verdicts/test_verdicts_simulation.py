@@ -16,8 +16,8 @@ from simulated_rules import (
     verdict_counts,
 )
 
+from zlbench_core.records.superblock import superblock_log_ratio
 from zlbench_core.verdicts import Superblock, Verdict, plan_looks
-from zlbench_core.verdicts.superblock import superblock_log_ratio
 
 CAMPAIGNS = 200
 QUIET, TYPICAL, THERMAL = NOISES

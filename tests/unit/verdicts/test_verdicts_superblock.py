@@ -5,7 +5,7 @@ import math
 import pytest
 
 from zlbench_core.errors import ReadError
-from zlbench_core.verdicts.superblock import Superblock, block_centre, superblock_log_ratio
+from zlbench_core.records.superblock import Superblock, block_centre, superblock_log_ratio
 
 
 def blocks(order: str, log_ms: list[float]) -> Superblock:

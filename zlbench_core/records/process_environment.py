@@ -9,7 +9,7 @@ from importlib import import_module
 from typing import Any
 
 from zlbench_core.backends.variables import LOCATIONS, PREFIXES
-from zlbench_core.run_env import DECLARED
+from zlbench_core.records.run_env import DECLARED
 from zlbench_core.sealing import sealed
 
 

@@ -1,0 +1,1 @@
+"""What two processes agree on: a run's identity, its environment's names, their messages."""
