@@ -19,8 +19,8 @@ from pathlib import Path
 from subprocess import PIPE, Popen
 from typing import Any
 
-from zlbench_core.duet.coins import Coins
 from zlbench_core.duet.row import RowSampler
+from zlbench_core.run.duet.coins import Coins
 from zlbench_core.timing.samples import TimedRequest
 
 SHOWN = 10

@@ -96,7 +96,7 @@ def timed(
     """Milliseconds of launches while `variants` kernels compile in `workers` children, and how many did."""
     from triton.testing import do_bench
 
-    from zlbench_core.autotune.compile_ahead import Settings, compiled
+    from zlbench_core.tuning.compile_ahead import Settings, compiled
 
     def sample() -> list[float]:
         return do_bench(launch, warmup=1, rep=rep_ms, return_mode="all")

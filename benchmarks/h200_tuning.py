@@ -32,8 +32,8 @@ from typing import Any
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
-from zlbench_core.autotune.configs import describe  # noqa: E402
-from zlbench_core.autotune.records import Entry, read_records  # noqa: E402
+from zlbench_core.pins.configs import describe  # noqa: E402
+from zlbench_core.pins.records import Entry, read_records  # noqa: E402
 
 NODE = "benchmark/test_mm.py::test_mm"
 

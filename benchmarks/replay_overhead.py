@@ -24,11 +24,11 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from zlbench_core.backends.base import DeviceInfo
 from zlbench_core.campaign import Campaign, default_config, load_campaign
-from zlbench_core.chain.record import publish_pins, record_shard
-from zlbench_core.devices import Lease, lease
 from zlbench_core.providers import get_provider
 from zlbench_core.records import run_env
-from zlbench_core.runner import RunRequest, benchmark_argv, benchmark_env, run_benchmark
+from zlbench_core.run.devices import Lease, lease
+from zlbench_core.run.record import publish_pins, record_shard
+from zlbench_core.run.runner import RunRequest, benchmark_argv, benchmark_env, run_benchmark
 
 RECORDS_ONLY = "zlbench_core.plugins.ir_archive"
 

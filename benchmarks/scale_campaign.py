@@ -21,7 +21,7 @@ import yaml
 
 from zlbench_core.campaign import Campaign, load_campaign
 from zlbench_core.files import sha256_of
-from zlbench_core.plans import round_digest
+from zlbench_core.run.plans import round_digest
 
 ROOT = Path(__file__).parents[1]
 TEMPLATE = "op0000"

@@ -15,7 +15,7 @@ from collections import Counter
 
 import numpy as np
 
-from zlbench_core.duet.coins import Coins
+from zlbench_core.run.duet.coins import Coins
 from zlbench_core.verdicts import RowRounds, decide_operator
 
 ROUNDS = 6

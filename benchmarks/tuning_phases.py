@@ -7,10 +7,10 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from zlbench_core.autotune import recorder
-from zlbench_core.autotune.compile_ahead import Ahead
-from zlbench_core.autotune.fork_pool import ForkExecutor
-from zlbench_core.autotune.prefetch import Prefetch
+from zlbench_core.tuning import recorder
+from zlbench_core.tuning.compile_ahead import Ahead
+from zlbench_core.tuning.fork_pool import ForkExecutor
+from zlbench_core.tuning.prefetch import Prefetch
 
 ALL = 10_000
 

@@ -31,7 +31,7 @@ import yaml
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
-from zlbench_core.autotune.records import read_records  # noqa: E402
+from zlbench_core.pins.records import read_records  # noqa: E402
 from zlbench_core.records.identity import load_identity  # noqa: E402
 
 STAGES = ("record-1", "record-2", "comprehensive-1", "comprehensive-2", "killed", "neighbours")

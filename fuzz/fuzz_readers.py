@@ -14,8 +14,6 @@ from pathlib import Path
 import atheris
 
 with atheris.instrument_imports(include=["zlbench_core"]):
-    from zlbench_core.autotune.pins import load_pins
-    from zlbench_core.autotune.records import read_records
     from zlbench_core.caliber import caliber_complaints, undeclared_differences
     from zlbench_core.chain.collect import load_run
     from zlbench_core.chain.show import show_campaign
@@ -23,9 +21,11 @@ with atheris.instrument_imports(include=["zlbench_core"]):
     from zlbench_core.errors import ZlbenchError
     from zlbench_core.ir.archive import read_archive
     from zlbench_core.ir.normalise import normalise
-    from zlbench_core.plans import read_plan
+    from zlbench_core.pins.pins import load_pins
+    from zlbench_core.pins.records import read_records
     from zlbench_core.results.samples import read_samples
     from zlbench_core.results.tables import read_table
+    from zlbench_core.run.plans import read_plan
 
 IDENTITY = b'{"schema_version": 1, "status": "complete", "digests": {}}'
 

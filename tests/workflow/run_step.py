@@ -10,15 +10,15 @@ from pathlib import Path
 
 import yaml
 
-from zlbench_core import plans
 from zlbench_core.campaign import Campaign, load_campaign
 from zlbench_core.chain.gate import compare_ir, gate_device
-from zlbench_core.chain.record import publish_pins
-from zlbench_core.chain.replay import replay_round
 from zlbench_core.chain.step import step
 from zlbench_core.chain.summary import summarise
 from zlbench_core.files import write_json
-from zlbench_core.preflight import preflight
+from zlbench_core.run import plans
+from zlbench_core.run.preflight import preflight
+from zlbench_core.run.record import publish_pins
+from zlbench_core.run.replay import replay_round
 from zlbench_core.sealing import carry
 
 ROOT = Path("results/cpu")

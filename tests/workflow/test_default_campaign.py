@@ -16,7 +16,7 @@ import pytest
 from zlbench_core.campaign import default_config
 from zlbench_core.errors import ZlbenchError
 from zlbench_core.records.identity import load_identity
-from zlbench_core.runner import check_digests
+from zlbench_core.run.runner import check_digests
 from zlbench_core.schemas import check
 
 from .conftest import QUICK, REPOSITORY, SNAKEFILE, Campaign, Outcome
@@ -146,7 +146,7 @@ def test_the_receipt_names_every_identity_and_the_harness(ran):
     campaign, _ = ran
     receipt = json.loads(campaign.path("receipt.json").read_text())
     assert len(receipt["identities"]) == 6
-    assert "zlbench_core/runner.py" in receipt["harness"]
+    assert "zlbench_core/run/runner.py" in receipt["harness"]
     assert receipt["declared_axis"] == ["env:SILU_BLOCK", "env:TRITON_F32_DEFAULT"]
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from zlbench_core.campaign import Campaign, load_campaign
-from zlbench_core.chain.mend import mend
+from zlbench_core.start.mend import mend
 
 from .played import SECRET, copy_of, started
 from .run_step import die_before_renaming, limit_file_sizes, run_in_child, run_step

@@ -10,7 +10,7 @@ import shutil
 
 import pytest
 
-from zlbench_core.autotune.pins import load_pins
+from zlbench_core.pins.pins import load_pins
 from zlbench_core.records.identity import load_identity
 
 from .conftest import REPOSITORY, Campaign

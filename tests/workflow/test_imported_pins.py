@@ -8,8 +8,8 @@ import json
 import pytest
 import yaml
 
-from zlbench_core.autotune.pins import load_pins
 from zlbench_core.cli import main
+from zlbench_core.pins.pins import load_pins
 from zlbench_core.records.identity import load_identity
 
 from .conftest import Campaign

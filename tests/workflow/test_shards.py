@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 import yaml
 
-from zlbench_core.autotune.pins import load_pins
 from zlbench_core.campaign import Campaign, load_campaign
-from zlbench_core.chain.record import publish_pins, record_shard
+from zlbench_core.pins.pins import load_pins
+from zlbench_core.run.record import publish_pins, record_shard
 
 from .conftest import REPOSITORY
 

@@ -3,15 +3,15 @@ import sys
 from functools import cache
 from pathlib import Path
 
-from zlbench_core import plans
-from zlbench_core.chain.failures import failure_lines, known_failures, last_word, told_exit_code
 from zlbench_core.chain.show import show_campaign
 from zlbench_core.chain.step import error_line
 from zlbench_core.errors import ZlbenchError
-from zlbench_core.plan_changes import PlanChanges
 from zlbench_core.results.console import screen_width
-from zlbench_core.snakemake_api import load_workflow_campaign, logs_of
-from zlbench_core.snakemake_console import install_console
+from zlbench_core.run import plans
+from zlbench_core.start.failures import failure_lines, known_failures, last_word, told_exit_code
+from zlbench_core.start.plan_changes import PlanChanges
+from zlbench_core.start.snakemake_api import load_workflow_campaign, logs_of
+from zlbench_core.start.snakemake_console import install_console
 
 LOGS = Path("logs").absolute()  # Snakemake leaves its working directory before it ends
 FAILURES_BEFORE = known_failures(LOGS)

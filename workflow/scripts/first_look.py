@@ -2,7 +2,7 @@ from pathlib import Path
 
 from zlbench_core.chain.look import first_look
 from zlbench_core.chain.step import step
-from zlbench_core.plans import read_family, read_plan
+from zlbench_core.run.plans import read_family, read_plan
 
 with step("first look", snakemake.log[0]):
     first_look(

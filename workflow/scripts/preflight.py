@@ -1,7 +1,7 @@
 from zlbench_core.chain.step import step
 from zlbench_core.files import write_json
-from zlbench_core.plans import read_plan
-from zlbench_core.preflight import preflight
+from zlbench_core.run.plans import read_plan
+from zlbench_core.run.preflight import preflight
 
 with step("preflight", snakemake.log[0]):
     campaign = read_plan(snakemake.params.plan)

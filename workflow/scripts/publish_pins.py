@@ -1,8 +1,8 @@
 from pathlib import Path
 
-from zlbench_core.chain.record import publish_pins
 from zlbench_core.chain.step import step
-from zlbench_core.plans import read_plan
+from zlbench_core.run.plans import read_plan
+from zlbench_core.run.record import publish_pins
 
 with step("publish pins", snakemake.log[0]):
     publish_pins(

@@ -1,8 +1,8 @@
 from pathlib import Path
 
-from zlbench_core.chain.record import record_shard
 from zlbench_core.chain.step import step
-from zlbench_core.plans import read_plan
+from zlbench_core.run.plans import read_plan
+from zlbench_core.run.record import record_shard
 
 with step("record", snakemake.log[0]):
     record_shard(

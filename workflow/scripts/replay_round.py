@@ -1,8 +1,8 @@
 from pathlib import Path
 
-from zlbench_core.chain.replay import replay_round
 from zlbench_core.chain.step import step
-from zlbench_core.plans import read_plan
+from zlbench_core.run.plans import read_plan
+from zlbench_core.run.replay import replay_round
 
 with step("replay", snakemake.log[0]):
     campaign = read_plan(snakemake.params.plan, snakemake.resources.time_limit)

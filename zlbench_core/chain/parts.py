@@ -23,10 +23,10 @@ from zlbench_core.chain.judge import OperatorCase
 from zlbench_core.chain.lines import ab_lines, status_lines, summary_lines
 from zlbench_core.chain.store import Gates, family_of, store_campaign, store_operator
 from zlbench_core.files import sha256_of
-from zlbench_core.plans import round_digest
 from zlbench_core.quick_schemas import compiled
 from zlbench_core.results.store import packed_samples
 from zlbench_core.results.tables import AB_FIELDS, SUMMARY_FIELDS, table_text
+from zlbench_core.run.plans import round_digest
 from zlbench_core.verdicts import OperatorVerdict
 from zlbench_core.verdicts.stored import StoredOperator, judge_operator
 

@@ -12,8 +12,8 @@ from zlbench_core.chain.evidence import Calls, stored_rows, with_calls
 from zlbench_core.chain.judge import OperatorCase, build_case, one_sided_case
 from zlbench_core.errors import ArchiveError
 from zlbench_core.files import read_object
-from zlbench_core.plans import campaign_looks, family_size, round_digest
 from zlbench_core.quick_schemas import surely_fits
+from zlbench_core.run.plans import campaign_looks, family_size, round_digest
 from zlbench_core.schemas import check
 from zlbench_core.verdicts import fixed_looks
 from zlbench_core.verdicts.stored import SEED, StoredCampaign, StoredOperator

@@ -15,7 +15,7 @@ from zlbench_core.chain.store import read_gates, store_campaign
 from zlbench_core.files import sha256_of, write_json
 from zlbench_core.results.store import ROUNDS_NAME, SAMPLES_NAME, samples_writer, write_rounds
 from zlbench_core.results.tables import write_ab, write_code, write_status, write_summary
-from zlbench_core.source_digests import harness_files
+from zlbench_core.run.source_digests import harness_files
 from zlbench_core.verdicts.stored import judge_stored
 
 SCHEMA_VERSION = 1

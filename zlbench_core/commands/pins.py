@@ -11,7 +11,7 @@ from zlbench_core.commands._common import add_command, print_json, print_text
 from zlbench_core.plural import count
 
 if TYPE_CHECKING:
-    from zlbench_core.autotune.pin_sets import PinSet
+    from zlbench_core.judge.pins.pin_sets import PinSet
 
 ABOUT = "Show pins, compare two records, export pins to one file and import them elsewhere."
 EPILOG = """PINS is a pins folder, an operator's folder, results/{backend}, a folder as autotune.from takes it, a
@@ -58,7 +58,7 @@ def _add_import(actions: Any) -> None:
 
 
 def run_show(args: argparse.Namespace) -> int:
-    from zlbench_core.autotune.pins_show import show_json, show_text
+    from zlbench_core.judge.pins.pins_show import show_json, show_text
     from zlbench_core.results.console import screen_width
 
     sets = _load(args.pins)
@@ -70,7 +70,7 @@ def run_show(args: argparse.Namespace) -> int:
 
 
 def run_diff(args: argparse.Namespace) -> int:
-    from zlbench_core.autotune.pins_diff import diff_sets, diff_text
+    from zlbench_core.judge.pins.pins_diff import diff_sets, diff_text
 
     found = diff_sets(_load(args.first), _load(args.second))
     if args.json:
@@ -81,7 +81,7 @@ def run_diff(args: argparse.Namespace) -> int:
 
 
 def run_export(args: argparse.Namespace) -> int:
-    from zlbench_core.autotune.bundle import export_pins
+    from zlbench_core.judge.pins.bundle import export_pins
 
     keys = export_pins(args.pins, args.bundle)
     _report(args, {"bundle": str(args.bundle), "keys": keys}, f"exported {_told(keys)} to {args.bundle}")
@@ -89,10 +89,10 @@ def run_export(args: argparse.Namespace) -> int:
 
 
 def run_import(args: argparse.Namespace) -> int:
-    from zlbench_core.autotune.bundle import import_pins, read_bundle
     from zlbench_core.backends import normalize_backend_name
-    from zlbench_core.chain.pins_origin import commit_of, compiler_of, origin_warnings
     from zlbench_core.errors import CaliberMismatch
+    from zlbench_core.judge.pins.bundle import import_pins, read_bundle
+    from zlbench_core.judge.pins_origin import commit_of, compiler_of, origin_warnings
 
     operators = read_bundle(args.bundle, normalize_backend_name(args.backend))
     commit = commit_of(args.provider_dir) if args.provider_dir else None
@@ -108,7 +108,7 @@ def run_import(args: argparse.Namespace) -> int:
 
 
 def _load(path: Path) -> dict[str, PinSet]:
-    from zlbench_core.autotune.pin_sets import load_pin_sets
+    from zlbench_core.judge.pins.pin_sets import load_pin_sets
     from zlbench_core.results.tuner_database import is_tuner_database, read_tuner_database
 
     if is_tuner_database(path):

@@ -11,16 +11,16 @@ from typing import Any, Protocol
 
 import pytest
 
-from zlbench_core.autotune.compile_ahead import Settings
-from zlbench_core.autotune.compile_only import CompileOnly
-from zlbench_core.autotune.pins import Pins, backend_ok, check_backend, load_pins, read_meta
-from zlbench_core.autotune.record_mode import RecordMode
-from zlbench_core.autotune.recorder import Recorder
-from zlbench_core.autotune.replay_mode import ReplayMode
-from zlbench_core.autotune.tuners import Patches, tuner_classes
 from zlbench_core.errors import ConfigError, PinsError
+from zlbench_core.pins.pins import Pins, backend_ok, check_backend, load_pins, read_meta
 from zlbench_core.records.identity import identity_path, update_identity
 from zlbench_core.records.run_env import AUTOTUNE_MODES, REPLAY_FROM, RunEnv
+from zlbench_core.tuning.compile_ahead import Settings
+from zlbench_core.tuning.compile_only import CompileOnly
+from zlbench_core.tuning.record_mode import RecordMode
+from zlbench_core.tuning.recorder import Recorder
+from zlbench_core.tuning.replay_mode import ReplayMode
+from zlbench_core.tuning.tuners import Patches, tuner_classes
 
 
 class Mode(Protocol):

@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from zlbench_core.autotune.configs import describe
+from zlbench_core.pins.configs import describe
 from zlbench_core.report.words import number
 
 MAX_KEYS = 100

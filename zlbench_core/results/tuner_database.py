@@ -18,11 +18,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from zlbench_core.autotune.keys import key_id
-from zlbench_core.autotune.near_ties import Timed, Timing, near_ties, ranking
-from zlbench_core.autotune.pin_sets import PinSet
-from zlbench_core.autotune.records import NO_VALID_CONFIG, Entry
 from zlbench_core.errors import ReadError
+from zlbench_core.judge.pins.pin_sets import PinSet
+from zlbench_core.pins.keys import key_id
+from zlbench_core.pins.near_ties import Timed, Timing, near_ties, ranking
+from zlbench_core.pins.records import NO_VALID_CONFIG, Entry
 
 OPTIONS = ("num_warps", "num_ctas", "num_stages", "maxnreg")  # of triton.Config; other columns are its kwargs
 PERCENTILES = ("p50", "p20", "p80")

@@ -5,12 +5,12 @@ from typing import Any
 
 import pytest
 
-from zlbench_core.autotune.pins import Pins
-from zlbench_core.autotune.record_mode import RecordMode
-from zlbench_core.autotune.recorder import Recorder
-from zlbench_core.autotune.records import Entry
-from zlbench_core.autotune.replay_mode import ReplayMode
-from zlbench_core.autotune.tuners import Patches
+from zlbench_core.pins.pins import Pins
+from zlbench_core.pins.records import Entry
+from zlbench_core.tuning.record_mode import RecordMode
+from zlbench_core.tuning.recorder import Recorder
+from zlbench_core.tuning.replay_mode import ReplayMode
+from zlbench_core.tuning.tuners import Patches
 
 
 @pytest.fixture

@@ -9,11 +9,11 @@ import pytest
 from autotune_fakes import AsyncJit, BatchTuner, FakeDevice, LibraryTuner, config, launch, make_tuner, scale
 from triton.runtime.autotuner import Autotuner
 
-from zlbench_core.autotune import compile_ahead
-from zlbench_core.autotune.compile_ahead import Ahead, Settings, compiled
-from zlbench_core.autotune.fork_pool import ForkExecutor
-from zlbench_core.autotune.quick_pass import COLD, PROBES, RETRIES, WARM, QuickTimer, cache_policy, make_timer
 from zlbench_core.errors import ConfigError
+from zlbench_core.tuning import compile_ahead
+from zlbench_core.tuning.compile_ahead import Ahead, Settings, compiled
+from zlbench_core.tuning.fork_pool import ForkExecutor
+from zlbench_core.tuning.quick_pass import COLD, PROBES, RETRIES, WARM, QuickTimer, cache_policy, make_timer
 
 TIMES = {16: 0.8, 32: 0.30, 64: 0.10, 128: 0.11, 256: 0.5}
 POOLS = pytest.mark.parametrize("pool", ["fork", "threads"])
@@ -389,7 +389,7 @@ def test_a_child_that_dies_costs_time_and_no_result(tmp_path):
 
 def test_children_that_do_not_move_are_ended(monkeypatch):
     here = os.getpid()
-    monkeypatch.setattr("zlbench_core.autotune.fork_pool.STALL_S", 0.05)
+    monkeypatch.setattr("zlbench_core.tuning.fork_pool.STALL_S", 0.05)
 
     def stuck():
         if os.getpid() != here:

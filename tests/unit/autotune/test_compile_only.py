@@ -6,10 +6,10 @@ import pytest
 from autotune_fakes import AsyncJit, FakeJit, LibraryEntry, LibraryTuner, config, launch, make_tuner, scale
 from triton.runtime.autotuner import Autotuner
 
-from zlbench_core.autotune.compile_ahead import Settings
-from zlbench_core.autotune.compile_only import CompileOnly
 from zlbench_core.plugins.autotune_record import make_mode
 from zlbench_core.records.run_env import RunEnv
+from zlbench_core.tuning.compile_ahead import Settings
+from zlbench_core.tuning.compile_only import CompileOnly
 
 TIMES = {16: 0.8, 32: 0.30, 64: 0.10}
 

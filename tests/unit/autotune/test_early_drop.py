@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from zlbench_core.autotune.early_drop import KEEP_AT_LEAST, contenders, limit_ms, survivors
-from zlbench_core.autotune.near_ties import Timed, Timing, near_ties, ranking, within_noise
+from zlbench_core.pins.near_ties import Timed, Timing, near_ties, ranking, within_noise
+from zlbench_core.tuning.early_drop import KEEP_AT_LEAST, contenders, limit_ms, survivors
 
 H200 = json.loads((Path(__file__).parents[2] / "data/autotune/h200_mm_timings.json").read_text())
 KEYS = sorted(H200["mm1"])

@@ -6,7 +6,7 @@ import pytest
 import torch
 from autotune_fakes import FakeJit, make_tuner
 
-from zlbench_core.autotune.keys import canonical, canonical_key, kernel_id, key_id, source_digest
+from zlbench_core.pins.keys import canonical, canonical_key, kernel_id, key_id, source_digest
 
 
 class Opaque:

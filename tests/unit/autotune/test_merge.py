@@ -5,12 +5,12 @@ from dataclasses import replace
 
 import pytest
 
-from zlbench_core.autotune import load_pins, merge_shards, validate_pins
-from zlbench_core.autotune.coverage import benchmark_plan
-from zlbench_core.autotune.keys import key_id
-from zlbench_core.autotune.records import Entry, Records, write_records
 from zlbench_core.errors import PinsError
 from zlbench_core.files import sha256_of
+from zlbench_core.pins import load_pins, merge_shards, validate_pins
+from zlbench_core.pins.coverage import benchmark_plan
+from zlbench_core.pins.keys import key_id
+from zlbench_core.pins.records import Entry, Records, write_records
 from zlbench_core.records.identity import init_identity
 
 IDENTITY = {
@@ -270,7 +270,7 @@ def test_a_publication_that_cannot_be_finished_leaves_nothing(tmp_path, halves, 
     def full_disk(*args):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("zlbench_core.autotune.pins.os.replace", full_disk)
+    monkeypatch.setattr("zlbench_core.pins.pins.os.replace", full_disk)
     with pytest.raises(OSError, match="No space left"):
         merge_shards(halves, tmp_path / "op" / "pins")
     assert list((tmp_path / "op").iterdir()) == []

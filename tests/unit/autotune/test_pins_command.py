@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from zlbench_core.autotune.keys import key_id
-from zlbench_core.autotune.pins import load_pins, publish_pins
-from zlbench_core.autotune.records import Entry, Records, write_records
 from zlbench_core.cli import main
 from zlbench_core.files import write_json
+from zlbench_core.pins.keys import key_id
+from zlbench_core.pins.pins import load_pins, publish_pins
+from zlbench_core.pins.records import Entry, Records, write_records
 from zlbench_core.results.tuner_database import read_tuner_database
 
 COMPILER = {"torch": "2.11.0", "triton": "3.6.0", "triton_build": "abc"}
@@ -23,7 +23,7 @@ DATABASE = "TunedConfig_nvidia_triton_3_6.db.gz"
 
 @pytest.fixture(autouse=True)
 def compiler(monkeypatch):
-    monkeypatch.setattr("zlbench_core.chain.pins_origin.compiler_of", lambda python: COMPILER)
+    monkeypatch.setattr("zlbench_core.judge.pins_origin.compiler_of", lambda python: COMPILER)
 
 
 def pinned(block: int) -> dict:
@@ -223,7 +223,7 @@ def test_pins_are_not_imported_over_others(capsys, first, tmp_path):
 
 def test_another_compiler_or_commit_is_named_and_refused_when_strict(capsys, first, tmp_path, monkeypatch):
     other = {**COMPILER, "triton": "3.5.1"}
-    monkeypatch.setattr("zlbench_core.chain.pins_origin.compiler_of", lambda python: other)
+    monkeypatch.setattr("zlbench_core.judge.pins_origin.compiler_of", lambda python: other)
     run(capsys, "export", first, tmp_path / "all.json")
     args = (
         "import",

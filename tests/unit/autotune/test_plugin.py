@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 from autotune_fakes import launch, make_tuner
 
-from zlbench_core.autotune.pins import load_pins, publish_pins
-from zlbench_core.autotune.records import read_records
 from zlbench_core.errors import PinsError, UnknownBackendError
+from zlbench_core.pins.pins import load_pins, publish_pins
+from zlbench_core.pins.records import read_records
 from zlbench_core.plugins.autotune_record import AutotunePlugin, _replay_backend_ok, make_mode
 from zlbench_core.records.identity import init_identity, load_identity
 from zlbench_core.records.run_env import RunEnv

@@ -14,11 +14,11 @@ from triton.runtime._async_compile import active_mode
 from triton.runtime.driver import driver
 from triton.tools.tensor_descriptor import TensorDescriptor
 
-from zlbench_core.autotune import compile_ahead
-from zlbench_core.autotune.compile_ahead import Ahead, Settings
-from zlbench_core.autotune.fork_pool import ForkExecutor
-from zlbench_core.autotune.prefetch import Prefetch, lock_of, stand_ins
 from zlbench_core.backends.cpu_driver import CpuDriver
+from zlbench_core.tuning import compile_ahead
+from zlbench_core.tuning.compile_ahead import Ahead, Settings
+from zlbench_core.tuning.fork_pool import ForkExecutor
+from zlbench_core.tuning.prefetch import Prefetch, lock_of, stand_ins
 
 TIMES = {16: 0.8, 32: 0.30, 64: 0.10}
 FORK = Settings(3, "fork", early_drop=False)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import pytest
 
-from zlbench_core.autotune.quick_pass import LAUNCHES, QuickTimer
+from zlbench_core.tuning.quick_pass import LAUNCHES, QuickTimer
 
 US = 1e-3  # in milliseconds
 

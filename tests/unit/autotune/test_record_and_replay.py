@@ -8,8 +8,8 @@ import pytest
 from autotune_fakes import BatchTuner, LibraryEntry, LibraryTuner, UntimedTuner, config, launch, make_tuner
 from triton.runtime.autotuner import Autotuner
 
-from zlbench_core.autotune.records import NO_VALID_CONFIG, read_records
 from zlbench_core.errors import PinsError
+from zlbench_core.pins.records import NO_VALID_CONFIG, read_records
 
 TUNERS = pytest.mark.parametrize("cls", [Autotuner, LibraryTuner])
 TIMES = {32: 0.30, 64: 0.10, 128: 0.20}
@@ -322,7 +322,7 @@ def test_a_record_that_cannot_be_written_ends_the_run(record, tmp_path, monkeypa
         raise OSError(28, "No space left on device")
 
     record(tmp_path)
-    monkeypatch.setattr("zlbench_core.autotune.recorder.write_records", full_disk)
+    monkeypatch.setattr("zlbench_core.tuning.recorder.write_records", full_disk)
     with pytest.raises(OSError, match="No space left"):
         launch(make_tuner(TIMES), None, 64)
 

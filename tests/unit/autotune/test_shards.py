@@ -6,12 +6,12 @@ import types
 import pytest
 from autotune_fakes import launch, make_tuner
 
-from zlbench_core.autotune.claims import Claims
-from zlbench_core.autotune.coverage import coverage_gap
-from zlbench_core.autotune.record_mode import RecordMode
-from zlbench_core.autotune.recorder import Recorder
-from zlbench_core.autotune.shards import Sharding, Split
-from zlbench_core.autotune.tuners import Patches
+from zlbench_core.pins.coverage import coverage_gap
+from zlbench_core.tuning.claims import Claims
+from zlbench_core.tuning.record_mode import RecordMode
+from zlbench_core.tuning.recorder import Recorder
+from zlbench_core.tuning.shards import Sharding, Split
+from zlbench_core.tuning.tuners import Patches
 
 LEVEL = {"comprehensive": False}
 

@@ -7,12 +7,12 @@ import json
 import pytest
 
 from zlbench_core.chain.gate import compare_ir
-from zlbench_core.chain.record import publish_pins
-from zlbench_core.chain.replay import _missing_pins
 from zlbench_core.chain.show import show_campaign
 from zlbench_core.chain.summary import summarise
 from zlbench_core.cli import main
 from zlbench_core.files import sha256_of, write_json
+from zlbench_core.run.record import publish_pins
+from zlbench_core.run.replay import _missing_pins
 
 
 def shown(real_runs, campaign) -> str:

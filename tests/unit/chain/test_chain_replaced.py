@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 from zlbench_core.campaign import load_campaign
-from zlbench_core.chain.mend import mend
 from zlbench_core.files import sha256_of, write_json
-from zlbench_core.plans import preflight_name, round_digest
 from zlbench_core.records.identity import identity_path, load_identity
-from zlbench_core.source_digests import measuring_sources
+from zlbench_core.run.plans import preflight_name, round_digest
+from zlbench_core.run.source_digests import measuring_sources
+from zlbench_core.start.mend import mend
 
 SIDES = {"a": {}, "b": {"env": {"TRITON_F32_DEFAULT": "ieee"}}}
 OTHER = {"dtypes": ["float16"]}

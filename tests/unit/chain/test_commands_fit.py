@@ -54,8 +54,8 @@ def test_every_command_is_held_against_the_width():
 def printed(finished_once, monkeypatch, capsys):
     """What a command prints at a width, None for a pipe."""
     monkeypatch.setattr("sys.__stdout__", None)  # the terminal of whoever runs the tests is another width
-    monkeypatch.setattr("zlbench_core.preflight.preflight", _preflight)
-    monkeypatch.setattr("zlbench_core.chain.pins_origin.compiler_of", lambda python: {})
+    monkeypatch.setattr("zlbench_core.run.preflight.preflight", _preflight)
+    monkeypatch.setattr("zlbench_core.judge.pins_origin.compiler_of", lambda python: {})
 
     def print_at(command: str, width: int | None) -> str:
         monkeypatch.delenv("COLUMNS", raising=False)

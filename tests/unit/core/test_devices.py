@@ -12,14 +12,14 @@ from pathlib import Path
 
 import pytest
 
-from zlbench_core import devices
-from zlbench_core.devices import exposed_device, lease
 from zlbench_core.errors import DeviceBusyError, DeviceError
+from zlbench_core.run import devices
+from zlbench_core.run.devices import exposed_device, lease
 
 # Holds cpu-0, starts a child that inherits the lock as a benchmark does, says the child's pid, and waits.
 HOLDER = """
 import subprocess, sys
-from zlbench_core.devices import lease
+from zlbench_core.run.devices import lease
 with lease("cpu", 0, "replay mm round 1", 0) as held:
     child = subprocess.Popen(["sleep", "60"], pass_fds=held.descriptors())
     held.name_benchmark(child.pid)

@@ -8,13 +8,13 @@ from pathlib import Path
 import pytest
 import yaml
 
-from zlbench_core import facts
 from zlbench_core.campaign import default_config, load_campaign
 from zlbench_core.errors import ZlbenchError
-from zlbench_core.facts import forget_facts
-from zlbench_core.plan_changes import PlanChanges
-from zlbench_core.plans import gate_plan, round_plan, summary_plan
+from zlbench_core.run import facts
+from zlbench_core.run.facts import forget_facts
+from zlbench_core.run.plans import gate_plan, round_plan, summary_plan
 from zlbench_core.schemas import check
+from zlbench_core.start.plan_changes import PlanChanges
 
 PROFILES = sorted((Path(__file__).parents[3] / "workflow" / "profiles").glob("*/profile.yaml"))
 
@@ -107,7 +107,7 @@ def test_what_is_not_known_any_more_is_said_to_be_so(tmp_path, content):
 
 
 def test_the_file_keeps_what_is_asked_now_and_a_bounded_past(tmp_path, monkeypatch):
-    monkeypatch.setattr("zlbench_core.plan_changes._KEPT", 7)
+    monkeypatch.setattr("zlbench_core.start.plan_changes._KEPT", 7)
     path = tmp_path / "plans.json"
     for rounds in range(6, 16):
         changes = PlanChanges(path)

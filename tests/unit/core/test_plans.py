@@ -9,8 +9,8 @@ from plain_campaign import PLAIN
 
 from zlbench_core.backends.cpu import CpuBackend
 from zlbench_core.campaign import load_campaign
-from zlbench_core.facts import forget_facts
-from zlbench_core.plans import (
+from zlbench_core.run.facts import forget_facts
+from zlbench_core.run.plans import (
     look_plan,
     preflight_name,
     preflight_plan,

@@ -7,11 +7,11 @@ import sys
 
 import pytest
 
-from zlbench_core import needed_packages
 from zlbench_core.campaign import load_campaign
 from zlbench_core.errors import PreflightError
-from zlbench_core.needed_packages import brought_by, missing_here, missing_line
-from zlbench_core.preflight import check_files, preflight
+from zlbench_core.run import needed_packages
+from zlbench_core.run.needed_packages import brought_by, missing_here, missing_line
+from zlbench_core.run.preflight import check_files, preflight
 
 GOOD = {
     "python": "3.10.13",

@@ -8,10 +8,10 @@ import pytest
 
 from zlbench_core.campaign import default_config, load_campaign
 from zlbench_core.errors import ConfigError
-from zlbench_core.plugin_plan import plan_plugins
 from zlbench_core.providers import get_provider
 from zlbench_core.providers.flaggems import VENDOR_BY_BACKEND, emit_run_env, flaggems_vendor, parse_test_node
 from zlbench_core.providers.git import tree_facts
+from zlbench_core.run.plugin_plan import plan_plugins
 
 
 def flaggems_campaign(root, **changes):

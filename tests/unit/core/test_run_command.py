@@ -11,7 +11,7 @@ from zlbench_core.cli import main
 from zlbench_core.commands import run as command
 from zlbench_core.errors import MachineError
 from zlbench_core.places import SNAKEFILE
-from zlbench_core.snakemake_api import _check_run_folder
+from zlbench_core.start.snakemake_api import _check_run_folder
 
 TRIGGERS = ["--rerun-triggers", "mtime", "params", "input", "software-env"]
 

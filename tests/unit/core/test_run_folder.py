@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from zlbench_core import run_folder
 from zlbench_core.errors import MachineError
-from zlbench_core.run_folder import check_writable
+from zlbench_core.start import run_folder
+from zlbench_core.start.run_folder import check_writable
 
 WRITTEN, MADE = [".snakemake"], ["logs", "results/cpu"]
 

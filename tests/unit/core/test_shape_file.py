@@ -6,9 +6,9 @@ import pytest
 
 from zlbench_core.campaign import load_campaign
 from zlbench_core.errors import PreflightError
-from zlbench_core.preflight import check_files
-from zlbench_core.shape_file import MAX_BYTES, check_shape_file, shape_notes
-from zlbench_core.snakemake_api import _begin
+from zlbench_core.run.preflight import check_files
+from zlbench_core.run.shape_file import MAX_BYTES, check_shape_file, shape_notes
+from zlbench_core.start.snakemake_api import _begin
 from zlbench_core.suite.config import HERE
 
 GOOD = "add: {shapes: [[64, 64]]}\n"

@@ -14,9 +14,9 @@ import pytest
 
 from zlbench_core import places
 from zlbench_core.campaign import load_campaign
-from zlbench_core.environment import side_environment
-from zlbench_core.preflight import PROBE
 from zlbench_core.providers import get_provider
+from zlbench_core.run.environment import side_environment
+from zlbench_core.run.preflight import PROBE
 
 
 @pytest.fixture(scope="module")

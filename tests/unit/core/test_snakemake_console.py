@@ -10,8 +10,8 @@ import pytest
 from snakemake.logging import logger
 from snakemake_interface_logger_plugins.common import LogEvent
 
-from zlbench_core.plan_changes import PlanChanges
-from zlbench_core.snakemake_console import Console, install_console
+from zlbench_core.start.plan_changes import PlanChanges
+from zlbench_core.start.snakemake_console import Console, install_console
 
 TOLD = {"logs/1.log": 1, "logs/2.log": 130}
 

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 import yaml
 
-from zlbench_core import source_digests
 from zlbench_core.commands.run import RERUN_TRIGGERS
 from zlbench_core.places import WORKFLOW
+from zlbench_core.run import source_digests
 
 
 @pytest.fixture

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from zlbench_core.cache_folders import OWNER, remove_dead_folders
-from zlbench_core.runner import compiled_folder
-from zlbench_core.tuner_caches import tuner_caches
+from zlbench_core.run.cache_folders import OWNER, remove_dead_folders
+from zlbench_core.run.runner import compiled_folder
+from zlbench_core.run.tuner_caches import tuner_caches
 
 
 def test_isolated_caches_are_empty_counted_and_dropped(tmp_path, monkeypatch):
@@ -68,7 +68,7 @@ def test_shards_share_what_they_compile_and_not_what_they_tune(tmp_path):
 
 RUNNER = """
 import subprocess, time
-from zlbench_core.tuner_caches import tuner_caches
+from zlbench_core.run.tuner_caches import tuner_caches
 with tuner_caches("isolated", {}) as caches:
     benchmark = subprocess.Popen(["sleep", "60"], pass_fds=caches.descriptors)
     print(caches.root, benchmark.pid, flush=True)

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from zlbench_core.autotune.compile_ahead import COMPILE_POOL, EARLY_DROP, Settings
 from zlbench_core.campaign import load_campaign
-from zlbench_core.devices import Lease
 from zlbench_core.records.run_env import COMPILE_THREADS
-from zlbench_core.runner import RunRequest, benchmark_env
+from zlbench_core.run.devices import Lease
+from zlbench_core.run.runner import RunRequest, benchmark_env
+from zlbench_core.tuning.compile_ahead import COMPILE_POOL, EARLY_DROP, Settings
 
 
 def settings(shards: int, mode: str = "record", **autotune) -> dict[str, str]:
@@ -22,7 +22,7 @@ def settings(shards: int, mode: str = "record", **autotune) -> dict[str, str]:
 
 @pytest.fixture(autouse=True)
 def cores(monkeypatch):
-    monkeypatch.setattr("zlbench_core.runner.available_cpus", lambda: 16)
+    monkeypatch.setattr("zlbench_core.run.runner.available_cpus", lambda: 16)
 
 
 @pytest.mark.parametrize(("shards", "threads"), [(1, 16), (2, 8), (3, 5), (64, 1)])

@@ -6,9 +6,9 @@ from collections.abc import Callable
 from typing import Any
 
 from zlbench_core.campaign import Duet
-from zlbench_core.duet.coins import Coins
-from zlbench_core.duet.conductor import Conductor
 from zlbench_core.records import messages
+from zlbench_core.run.duet.coins import Coins
+from zlbench_core.run.duet.conductor import Conductor
 
 NODE = "test_x.py::test_x"
 Block = Callable[[str, str, dict[str, Any]], dict[str, Any]]

@@ -3,7 +3,7 @@ from __future__ import annotations
 import hashlib
 import json
 
-from zlbench_core.duet.coins import Coins
+from zlbench_core.run.duet.coins import Coins
 
 
 def test_a_coin_is_the_bit_that_the_documentation_says() -> None:

@@ -7,8 +7,8 @@ from duet_fakes import NODE, Walker, arrival, coins, play, settings, steady
 from hypothesis import given
 from hypothesis import strategies as st
 
-from zlbench_core.duet.conductor import Conductor
 from zlbench_core.records import messages
+from zlbench_core.run.duet.conductor import Conductor
 
 FIRST_A, FIRST_B = coins(number=1), coins(number=2)
 

@@ -12,8 +12,8 @@ import pytest
 from duet_fakes import Walker, coins, settings
 
 from zlbench_core.duet.client import Client, PairEnded
-from zlbench_core.duet.conductor import Conductor
-from zlbench_core.duet.coordinator import Coordinator
+from zlbench_core.run.duet.conductor import Conductor
+from zlbench_core.run.duet.coordinator import Coordinator
 
 
 class Device:

@@ -16,10 +16,10 @@ import pytest
 from duet_fakes import coins, settings
 
 from zlbench_core.campaign import default_config, load_campaign
-from zlbench_core.devices import Lease
-from zlbench_core.duet import pair
 from zlbench_core.records.identity import init_identity, load_identity
-from zlbench_core.runner import OnStart, RunRequest
+from zlbench_core.run.devices import Lease
+from zlbench_core.run.duet import pair
+from zlbench_core.run.runner import OnStart, RunRequest
 
 SIDE = """
 import os, subprocess, sys, time

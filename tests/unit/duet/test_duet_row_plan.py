@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 from duet_fakes import arrival, coins, settings
 
-from zlbench_core.duet.row_plan import Arrival, perform
 from zlbench_core.records import messages
 from zlbench_core.records.superblock import Superblock, superblock_log_ratio
+from zlbench_core.run.duet.row_plan import Arrival, perform
 from zlbench_core.verdicts.rounds import round_log_ratio
 
 Command = dict[str, Any]

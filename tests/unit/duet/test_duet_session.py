@@ -15,12 +15,12 @@ from timing_fakes import FakeDevice, kernel
 
 from zlbench_core.backends import get_backend
 from zlbench_core.duet.client import Client
-from zlbench_core.duet.conductor import Conductor
-from zlbench_core.duet.coordinator import Coordinator
 from zlbench_core.duet.session import DuetSession
 from zlbench_core.errors import ZlbenchError
 from zlbench_core.records import messages
 from zlbench_core.records.superblock import Superblock, superblock_log_ratio
+from zlbench_core.run.duet.conductor import Conductor
+from zlbench_core.run.duet.coordinator import Coordinator
 from zlbench_core.timing.journal import Journal
 from zlbench_core.timing.samples import TimedRequest
 from zlbench_core.timing.session import Settings, Timers

@@ -3,8 +3,8 @@ from __future__ import annotations
 import pytest
 from duet_fakes import settings
 
-from zlbench_core.duet.sizes import Block, block_of, enlarged, launches_per_sample, superblocks_of
 from zlbench_core.records.messages import DIRECT, GRAPH
+from zlbench_core.run.duet.sizes import Block, block_of, enlarged, launches_per_sample, superblocks_of
 
 
 @pytest.mark.parametrize(

@@ -9,8 +9,8 @@ import pytest
 
 from zlbench_core.backends.base import DeviceInfo
 from zlbench_core.campaign import load_campaign
-from zlbench_core.devices import Lease
-from zlbench_core.runner import RunRequest, run_benchmark
+from zlbench_core.run.devices import Lease
+from zlbench_core.run.runner import RunRequest, run_benchmark
 
 DATA = Path(__file__).parents[2] / "data" / "faults"
 

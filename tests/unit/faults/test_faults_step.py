@@ -9,9 +9,9 @@ import signal
 
 import pytest
 
-from zlbench_core.chain.failures import failure_lines, known_failures, last_word
 from zlbench_core.chain.step import failure_path, step
 from zlbench_core.errors import ConfigError
+from zlbench_core.start.failures import failure_lines, known_failures, last_word
 
 
 def fail(log, error: BaseException) -> int:

@@ -10,8 +10,6 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from zlbench_core.autotune.pins import load_pins
-from zlbench_core.autotune.records import read_records
 from zlbench_core.caliber import caliber_complaints, caliber_hazards, missing_fields, undeclared_differences
 from zlbench_core.campaign import Campaign, default_config, load_campaign
 from zlbench_core.chain.accept import require_accepted
@@ -22,8 +20,10 @@ from zlbench_core.chain.status import status_of
 from zlbench_core.errors import ZlbenchError
 from zlbench_core.ir.archive import read_archive
 from zlbench_core.ir.normalise import normalise
-from zlbench_core.plans import preflight_plan, read_plan, round_plan, summary_plan
+from zlbench_core.pins.pins import load_pins
+from zlbench_core.pins.records import read_records
 from zlbench_core.results.status import STATUSES
+from zlbench_core.run.plans import preflight_plan, read_plan, round_plan, summary_plan
 
 DATA = Path(__file__).parents[2] / "data" / "faults"
 QUICK = settings(

@@ -10,15 +10,15 @@ from pathlib import Path
 import pytest
 
 from zlbench_core.campaign import Campaign, default_config, load_campaign
-from zlbench_core.devices import lock_folder
-from zlbench_core.environment import side_environment
 from zlbench_core.errors import ConfigError, DeviceError, IdentityError, ZlbenchError
 from zlbench_core.files import sha256_of, write_json
-from zlbench_core.plans import preflight_plan, read_plan, record_plan, round_plan, summary_plan
-from zlbench_core.preflight import check_files
 from zlbench_core.providers import get_provider
 from zlbench_core.records.identity import load_identity
-from zlbench_core.runner import RunRequest, benchmark_argv, check_digests
+from zlbench_core.run.devices import lock_folder
+from zlbench_core.run.environment import side_environment
+from zlbench_core.run.plans import preflight_plan, read_plan, record_plan, round_plan, summary_plan
+from zlbench_core.run.preflight import check_files
+from zlbench_core.run.runner import RunRequest, benchmark_argv, check_digests
 from zlbench_core.sealing import carry, looks_secret, seal_config, sealed
 
 SECRET = "hunter2-the-secret"
@@ -57,7 +57,7 @@ def test_a_name_with_a_trick_is_refused_in_one_line(key, name):
 @pytest.mark.parametrize("device", ["0; touch pwned", "../../x", "GPU-\n1", "$(touch pwned)"])
 def test_a_device_with_a_trick_names_no_device_and_no_file(device, monkeypatch, tmp_path):
     from zlbench_core.backends import get_backend
-    from zlbench_core.devices import lease
+    from zlbench_core.run.devices import lease
 
     monkeypatch.setenv("ZL_LOCK_DIR", str(tmp_path / "locks"))
     with pytest.raises(DeviceError), lease("cpu", device, "test", 0):
@@ -163,8 +163,8 @@ def test_a_page_shows_hostile_names_as_text(tmp_path):
 
 
 def test_the_lock_file_of_a_device_stays_in_its_folder(monkeypatch, tmp_path):
-    from zlbench_core import devices
     from zlbench_core.backends.base import DeviceInfo
+    from zlbench_core.run import devices
 
     class Hostile:
         def resolve_device(self, device):

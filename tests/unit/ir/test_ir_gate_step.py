@@ -13,8 +13,8 @@ from zlbench_core.chain.code import code_lines
 from zlbench_core.chain.gate import compare_ir, gate_device
 from zlbench_core.chain.guards import gate_refusals
 from zlbench_core.errors import ZlbenchError
-from zlbench_core.plans import rounds_after_gate
 from zlbench_core.records.identity import init_identity, update_identity
+from zlbench_core.run.plans import rounds_after_gate
 from zlbench_core.schemas import check
 
 CAMPAIGN = load_campaign(

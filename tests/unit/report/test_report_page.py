@@ -9,8 +9,8 @@ from html.parser import HTMLParser
 
 import pytest
 
-from zlbench_core.autotune.pins import publish_pins
 from zlbench_core.errors import ReadError
+from zlbench_core.pins.pins import publish_pins
 from zlbench_core.report import write_report
 from zlbench_core.report.page import page
 from zlbench_core.report.source import read_results

@@ -1,0 +1,1 @@
+"""Reads finished runs and says what they show."""

@@ -1,0 +1,1 @@
+"""Reads and shows sets of pins."""

@@ -1,0 +1,1 @@
+"""Starts processes, holds devices and prepares what a run needs."""

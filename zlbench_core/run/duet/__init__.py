@@ -1,0 +1,1 @@
+"""The half of a duet that runs beside both sides."""

@@ -1,0 +1,58 @@
+"""Record one shard; merge the shards into pins or discard them and sweep serially."""
+
+from __future__ import annotations
+
+import shutil
+from dataclasses import replace
+from pathlib import Path
+
+from zlbench_core.campaign import Campaign
+from zlbench_core.chain.collect import load_run
+from zlbench_core.chain.status import status_of
+from zlbench_core.files import write_json
+from zlbench_core.pins.merge import merge_shards
+from zlbench_core.pins.pins import DISCARDED
+from zlbench_core.run.devices import lease
+from zlbench_core.run.runner import RunRequest, compiled_folder, fresh_folder, run_benchmark
+
+PATIENCE = 6 * 3600.0
+
+
+def record_shard(
+    campaign: Campaign, op: str, shard: tuple[int, int], device: str | int | None, out_dir: Path
+) -> None:
+    """Tune one shard of an operator's keys. A shard that fails is a fact that the merge judges."""
+    side = campaign.side(campaign.autotune.record_side)
+    request = RunRequest(campaign, side, op, out_dir.absolute(), autotune_mode="record", shard=shard)
+    with lease(campaign.backend, device, f"record {out_dir}", PATIENCE) as held:
+        run_benchmark(request, held)
+
+
+def publish_pins(
+    campaign: Campaign, op: str, shard_dirs: list[Path], device: str | int | None, pins_dir: Path
+) -> None:
+    """Merge complete shards into `pins_dir`, or discard all of them and publish a serial sweep's record.
+
+    When that fails too, meta.json says `status: discarded` and why: the operator then has a status, not a number.
+    """
+    result, swept = merge_shards(shard_dirs, pins_dir), shard_dirs
+    shutil.rmtree(compiled_folder(shard_dirs[0]), ignore_errors=True)
+    if not result.published and len(shard_dirs) > 1:
+        print(f"PINS_DISCARDED op={op} {result.reason}; sweeping serially", flush=True)
+        discarded = {"shards": [folder.name for folder in shard_dirs], "reason": result.reason}
+        serial = pins_dir.parent / "record" / "serial"
+        record_shard(
+            replace(campaign, autotune=replace(campaign.autotune, shards=1)), op, (0, 1), device, serial
+        )
+        result, swept = merge_shards([serial], pins_dir, discarded=discarded), [serial]
+    if not result.published:
+        reason = "; ".join([*_causes(swept), str(result.reason)])  # a table cuts what comes last
+        print(f"PINS_DISCARDED op={op} {reason}", flush=True)
+        fresh_folder(pins_dir)
+        write_json(pins_dir / "meta.json", {"schema_version": 1, "status": DISCARDED, "reason": reason})
+
+
+def _causes(shard_dirs: list[Path]) -> list[str]:
+    """What the failed shards say for themselves, with their logs: the replays of the operator tell nothing more."""
+    failed = [run for run in map(load_run, shard_dirs) if run.identity.get("status") == "failed"]
+    return list(dict.fromkeys(status_of(run).reason for run in failed))

@@ -1,0 +1,356 @@
+"""One benchmark process: its folder, argv, environment, time limit, exit, and what its identity vouches for."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+import tempfile
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from zlbench_core.backends import get_backend
+from zlbench_core.campaign import Campaign, Side
+from zlbench_core.errors import MachineError
+from zlbench_core.files import sha256_of, write_json, write_text
+from zlbench_core.providers import Invocation, get_provider
+from zlbench_core.records import run_env
+from zlbench_core.records.identity import init_identity, load_identity, now, update_identity
+from zlbench_core.run.devices import Lease
+from zlbench_core.run.environment import side_environment
+from zlbench_core.run.plugin_plan import plan_plugins
+from zlbench_core.run.source_digests import measuring_sources
+from zlbench_core.run.tuner_caches import TunerCaches, tuner_caches
+
+VOUCHED = (
+    "run.log",
+    "result.json",
+    "samples.jsonl",
+    "records.json",
+    "ir/index.json",
+    "header.json",
+    "shapes.yaml",
+)
+GRACE_SECONDS = 10
+_FULL_DISK = (b"No space left on device", b"Disk quota exceeded")
+_LOG_TAIL = 64 << 10
+
+OnStart = Callable[[Callable[[], None]], None]
+
+
+@dataclass(frozen=True)
+class RunRequest:
+    """One benchmark process that is asked for."""
+
+    campaign: Campaign
+    side: Side
+    op: str
+    out_dir: Path
+    autotune_mode: str  # off | record | replay
+    round: int | None = None
+    shard: tuple[int, int] = (0, 1)
+    pins_dir: Path | None = None
+    plan: str | None = None
+    duet_socket: Path | None = None  # of the coordinator, where the run is one side of a duet
+
+
+def run_benchmark(request: RunRequest, lease: Lease, on_start: OnStart | None = None) -> dict[str, Any]:
+    """Run it and return the finished identity. `on_start` gets a function that ends the process and its group.
+
+    A benchmark that fails, crashes or hangs is a fact in the identity, not an exception. What the machine did to
+    it is no fact about the operator: MachineError for a full disk, DeviceError for a device that is gone.
+    """
+    invocation = get_provider(request.campaign.provider).invocation(
+        request.campaign, request.side, request.op
+    )
+    fresh_folder(request.out_dir)
+    argv = benchmark_argv(request, invocation)
+    write_json(request.out_dir / "header.json", _header(request, invocation, argv))
+    init_identity(request.out_dir, **_asked(request, invocation, lease))
+    with tuner_caches(request.campaign.tuner_cache, compiled=_compiled_by_shards(request)) as caches:
+        env = benchmark_env(request, lease) | caches.env
+        returncode, timed_out = _run_process(argv, invocation.cwd, env, request, lease, caches, on_start)
+    update_identity(request.out_dir, caches=caches.state)
+    identity = _finish(request, invocation, returncode, timed_out)
+    if identity["failure"]:
+        _blame_machine(request, lease)
+    return identity
+
+
+def _blame_machine(request: RunRequest, lease: Lease) -> None:
+    if lease.device is not None:
+        get_backend(request.campaign.backend).resolve_device(lease.device.uuid or lease.device.index)
+    log = request.out_dir / "run.log"
+    with open(log, "rb") as stream:
+        stream.seek(max(0, log.stat().st_size - _LOG_TAIL))
+        tail = stream.read()
+    if any(words in tail for words in _FULL_DISK):
+        raise MachineError(
+            f"the disk was full during {request.out_dir}; make room and give the same command again"
+        )
+
+
+def not_run(request: RunRequest, lease: Lease, reason: str) -> dict[str, Any]:
+    """The identity of a run that could not be started: failed, with the reason."""
+    invocation = get_provider(request.campaign.provider).invocation(
+        request.campaign, request.side, request.op
+    )
+    fresh_folder(request.out_dir)
+    init_identity(request.out_dir, **_asked(request, invocation, lease))
+    write_text(request.out_dir / "run.log", reason + "\n")
+    return update_identity(
+        request.out_dir,
+        status="failed",
+        failure=reason,
+        pytest_exit=None,
+        ended=now(),
+        digests=_digests(request.out_dir),
+    )
+
+
+def fresh_folder(path: Path) -> None:
+    """An empty folder at `path`; what an earlier run left there is gone before the new one starts."""
+    for left in path.parent.glob(f".{path.name}.*"):  # a removal that was killed half way
+        shutil.rmtree(left, ignore_errors=True)
+    if path.exists():
+        doomed = Path(tempfile.mkdtemp(prefix=f".{path.name}.", dir=path.parent))
+        path.rename(doomed / path.name)
+        shutil.rmtree(doomed)
+    path.mkdir(parents=True)
+
+
+def benchmark_argv(request: RunRequest, invocation: Invocation) -> list[str]:
+    """The command line of the benchmark process."""
+    plugins = plan_plugins(
+        request.campaign.backend,
+        enable_ir=request.autotune_mode != "record",
+        enable_duet=request.duet_socket is not None,
+    )
+    loaded = [word for name in plugins for word in ("-p", name)]
+    return [
+        request.side.python,
+        *("-m", "pytest", invocation.node, "-p", "no:cacheprovider", *loaded, *invocation.argv),
+        *("--output", str(request.out_dir / "result.json")),
+        *_metrics(request),
+    ]
+
+
+def _metrics(request: RunRequest) -> list[str]:
+    """A torch baseline says nothing about A against B and costs device time; a record needs no timing at all."""
+    if request.autotune_mode == "record":
+        return ["--metrics", "latency", "--warmup", "0", "--iter", "1"]
+    return ["--metrics", "latency"] if request.campaign.is_ab else []
+
+
+def benchmark_env(request: RunRequest, lease: Lease) -> dict[str, str]:
+    """The environment of the benchmark process, less its caches."""
+    campaign = request.campaign
+    env = side_environment(campaign, request.side, lease.device)
+    env |= {
+        run_env.OUT_DIR: str(request.out_dir),
+        run_env.AUTOTUNE_MODE: request.autotune_mode,
+        run_env.SHARD: "{}/{}".format(*request.shard),
+        run_env.TIMER: campaign.timer,
+        run_env.DIRECT_REPEAT: str(campaign.direct_repeat),
+        run_env.MEASURE: "1" if campaign.measure else "0",
+        run_env.DECLARED: ",".join(axis[4:] for axis in campaign.declared_axis() if axis.startswith("env:")),
+        "FLAGGEMS_PERF_CURRENT_OP": request.op,
+        "PYTHONUNBUFFERED": "1",
+        "PYTHONHASHSEED": "0",
+    }
+    if request.autotune_mode == "record":
+        env |= _tuning_env(request)
+    if request.duet_socket is not None:
+        env |= {run_env.DUET_SOCKET: str(request.duet_socket), run_env.DUET_SIDE: request.side.name}
+    return env | ({run_env.REPLAY_FROM: str(request.pins_dir)} if request.pins_dir else {})
+
+
+def _tuning_env(request: RunRequest) -> dict[str, str]:
+    """How a record compiles. Shards that may run at once share this machine's cores."""
+    autotune = request.campaign.autotune
+    threads = autotune.compile_threads or max(1, available_cpus() // request.shard[1])
+    pool = {} if autotune.compile_pool == "auto" else {run_env.COMPILE_POOL: autotune.compile_pool}
+    early_drop = "1" if autotune.early_drop else "0"
+    shared = _compiled_by_shards(request)
+    claims = {} if shared is None else {run_env.SHARD_CLAIMS: str(shared / "claims")}
+    return {run_env.COMPILE_THREADS: str(threads), run_env.EARLY_DROP: early_drop, **pool, **claims}
+
+
+def _compiled_by_shards(request: RunRequest) -> Path | None:
+    several = request.autotune_mode == "record" and request.shard[1] > 1
+    return compiled_folder(request.out_dir) if several else None
+
+
+def compiled_folder(shard_dir: Path) -> Path:
+    """Where the shards of one record keep what they compile, until the record is published or discarded."""
+    return shard_dir.parent / ".compiled"
+
+
+def available_cpus() -> int:
+    """The cores that this process may use."""
+    affinity = getattr(os, "sched_getaffinity", None)
+    return len(affinity(0)) if affinity else os.cpu_count() or 1
+
+
+def _asked(request: RunRequest, invocation: Invocation, lease: Lease) -> dict[str, Any]:
+    """What is known before the process starts; its plugins replace what they read back inside it."""
+    campaign, side = request.campaign, request.side
+    return {
+        "provider": campaign.provider,
+        "op": request.op,
+        "backend": campaign.backend,
+        "device_index": lease.device.index if lease.device else None,
+        "bench_level": campaign.level,
+        "shape_mode": invocation.shape_mode,
+        "tuner_cache": campaign.tuner_cache.replace("shared:", "shared(", 1) + ")"
+        if campaign.tuner_cache.startswith("shared:")
+        else "isolated",
+        "test_node": invocation.node,
+        "measurement": {
+            "mode": campaign.mode,
+            "dtypes": list(campaign.dtypes),
+            "metrics": _metrics(request)[1:2],
+            **_protocol(request),
+        },
+        "side": side.name,
+        "round": request.round,
+        "declared": campaign.declared_axis(),
+        "plan": request.plan,
+        "harness": measuring_sources(),
+        "started": now(),
+        **get_provider(campaign.provider).facts(campaign, side),
+    }
+
+
+def _protocol(request: RunRequest) -> dict[str, Any]:
+    """How the sides were timed; a record, which is compared with nothing, has no protocol."""
+    duet = request.campaign.duet
+    if request.duet_socket is None or duet is None:
+        return {} if request.autotune_mode == "record" else {"protocol": "rounds"}
+    told = {name: value for name, value in asdict(duet).items() if name != "patience"}
+    return {"protocol": "duet", "duet": told}
+
+
+def _header(request: RunRequest, invocation: Invocation, argv: list[str]) -> dict[str, Any]:
+    return {
+        "op": request.op,
+        "side": request.side.declared(),
+        "round": request.round,
+        "argv": argv,
+        "cwd": str(invocation.cwd),
+        "autotune_mode": request.autotune_mode,
+        "shard": list(request.shard),
+        "campaign": request.campaign.to_json(),
+    }
+
+
+def _run_process(
+    argv: list[str],
+    cwd: Path,
+    env: dict[str, str],
+    request: RunRequest,
+    lease: Lease,
+    caches: TunerCaches,
+    on_start: OnStart | None,
+) -> tuple[int, bool]:
+    with open(request.out_dir / "run.log", "wb") as log:
+        process = subprocess.Popen(
+            argv,
+            cwd=cwd,
+            env=env,
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+            # The child inherits the locks: while an orphan still uses device and caches, they are held.
+            pass_fds=(*lease.descriptors(), *caches.descriptors),
+        )
+        try:
+            lease.name_benchmark(process.pid)
+            if on_start is not None:
+                on_start(lambda: _end_group(process))
+            return process.wait(timeout=request.campaign.time_limit), False
+        except subprocess.TimeoutExpired:
+            return _end_group(process), True
+        finally:
+            # Whatever the process started and left would hold the device and disturb the next run.
+            _end_group(process)
+
+
+def _end_group(process: subprocess.Popen[bytes]) -> int:
+    """End the process and all that it started; its exit status."""
+    with suppress(ProcessLookupError, subprocess.TimeoutExpired):
+        os.killpg(process.pid, signal.SIGTERM)
+        process.wait(timeout=GRACE_SECONDS)
+    with suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
+    return process.wait()
+
+
+def _finish(request: RunRequest, invocation: Invocation, returncode: int, timed_out: bool) -> dict[str, Any]:
+    failure = _failure(returncode, timed_out, request.campaign.time_limit)
+    _write_shapes(request, invocation)
+    return update_identity(
+        request.out_dir,
+        status="failed" if failure else "complete",
+        failure=failure,
+        pytest_exit=returncode,
+        timed_out=timed_out,
+        ended=now(),
+        digests=_digests(request.out_dir),
+    )
+
+
+def _failure(returncode: int, timed_out: bool, limit: int) -> str | None:
+    if timed_out:
+        return f"timeout: ended after {limit} s"
+    if returncode < 0:
+        killed = " (out of memory, or killed from outside)" if returncode == -signal.SIGKILL else ""
+        return f"crashed: signal {signal.Signals(-returncode).name}{killed}"
+    return f"pytest exit {returncode}" if returncode else None
+
+
+def _write_shapes(request: RunRequest, invocation: Invocation) -> None:
+    """shapes.yaml: the shapes that the benchmark really walked, by data type, and the level."""
+    from zlbench_core.results.reader import read_run
+
+    walked: dict[str, list[str]] = {}
+    for row in read_run(request.out_dir).rows:
+        walked.setdefault(row.dtype, []).append(row.size)
+    shapes = {"level": request.campaign.level, "shape_mode": invocation.shape_mode, "effective": walked}
+    write_text(request.out_dir / "shapes.yaml", yaml.safe_dump(shapes, sort_keys=True))
+
+
+def _digests(out_dir: Path) -> dict[str, str]:
+    return {name: sha256_of(out_dir / name) for name in VOUCHED if (out_dir / name).is_file()}
+
+
+def check_digests(out_dir: Path, identity: Mapping[str, Any] | None = None) -> list[str]:
+    """Which files of a finished run are not what its identity (read here, unless it is given) vouches for."""
+    digests = (load_identity(out_dir) if identity is None else identity).get("digests")
+    digests = digests if isinstance(digests, dict) else {}
+    root = os.path.realpath(out_dir)
+    unnamed = [name for name in VOUCHED if name not in digests]
+    names = {*digests, "run.log", *(name for name in unnamed if os.path.isfile(os.path.join(root, name)))}
+    return sorted(name for name in names if not _vouched(root, name, digests.get(name)))
+
+
+def _vouched(root: str, name: str, digest: Any) -> bool:
+    path = os.path.join(root, name)
+    return _is_inside(root, name) and os.path.isfile(path) and sha256_of(path) == digest
+
+
+def _is_inside(root: str, name: str) -> bool:
+    """Whether a file is below `root`, links and all. A plain name, the usual case, needs no look at all of its path."""
+    parts = name.split("/")
+    if not {"", ".", ".."} & set(parts):
+        below = [os.path.join(root, *parts[: count + 1]) for count in range(len(parts))]
+        if not any(map(os.path.islink, below)):
+            return True
+    return os.path.realpath(os.path.join(root, name)).startswith(root + os.sep)

@@ -1,0 +1,1 @@
+"""Begins a campaign and mends what a broken one left."""

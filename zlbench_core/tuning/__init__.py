@@ -1,0 +1,1 @@
+"""The half of tuning that runs in a benchmark process."""
