@@ -18,8 +18,8 @@ from typing import Any
 
 from peer_rules import FASTER, PEERS, SLOWER
 
-from zlbench_core.chain.show import read_verdicts
 from zlbench_core.errors import ReadError, ZlbenchError
+from zlbench_core.judge.show import read_verdicts
 from zlbench_core.results.store import SAMPLES_NAME, read_samples_table
 
 OVER_RUNS = ("google/benchmark Mann-Whitney", "pyperf t")

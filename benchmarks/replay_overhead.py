@@ -23,7 +23,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from zlbench_core.backends.base import DeviceInfo
-from zlbench_core.campaign import Campaign, default_config, load_campaign
+from zlbench_core.campaign.model import Campaign, default_config, load_campaign
 from zlbench_core.providers import get_provider
 from zlbench_core.records import run_env
 from zlbench_core.run.devices import Lease, lease

@@ -26,8 +26,8 @@ SUMMARISE = """
 import os
 from pathlib import Path
 import yaml
-from zlbench_core.campaign import load_campaign
-from zlbench_core.chain.summary import summarise
+from zlbench_core.campaign.model import load_campaign
+from zlbench_core.judge.summary import summarise
 campaign = load_campaign(yaml.safe_load(Path("part.yaml").read_text()))
 folders = [Path(line) for line in Path("folders.txt").read_text().split()]
 gates = [Path("results/cpu") / op / "ir_gate.json" for op in campaign.ops]

@@ -19,7 +19,7 @@ from pathlib import Path
 
 import yaml
 
-from zlbench_core.campaign import Campaign, load_campaign
+from zlbench_core.campaign.model import Campaign, load_campaign
 from zlbench_core.files import sha256_of
 from zlbench_core.run.plans import round_digest
 

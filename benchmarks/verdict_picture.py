@@ -14,7 +14,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.text import Text
 
-from zlbench_core.chain.show import show_campaign
+from zlbench_core.judge.show import show_campaign
 
 WIDTH = 100
 COLOURS = {"FASTER": "bold green", "SLOWER": "bold red", "REFUSED": "bold red", "VOID": "bold red"}

@@ -14,13 +14,13 @@ from pathlib import Path
 import atheris
 
 with atheris.instrument_imports(include=["zlbench_core"]):
-    from zlbench_core.caliber import caliber_complaints, undeclared_differences
-    from zlbench_core.chain.collect import load_run
-    from zlbench_core.chain.show import show_campaign
-    from zlbench_core.chain.status import status_of
+    from zlbench_core.caliber.guard import caliber_complaints, undeclared_differences
     from zlbench_core.errors import ZlbenchError
     from zlbench_core.ir.archive import read_archive
     from zlbench_core.ir.normalise import normalise
+    from zlbench_core.judge.collect import load_run
+    from zlbench_core.judge.show import show_campaign
+    from zlbench_core.judge.status import status_of
     from zlbench_core.pins.pins import load_pins
     from zlbench_core.pins.records import read_records
     from zlbench_core.results.samples import read_samples

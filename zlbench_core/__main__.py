@@ -1,3 +1,3 @@
-from zlbench_core.cli import main
+from zlbench_core.commands.cli import main
 
 raise SystemExit(main())

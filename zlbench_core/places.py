@@ -19,5 +19,5 @@ def beside_the_package(folder: str) -> Path:
 
 WORKFLOW = beside_the_package("workflow")
 SNAKEFILE = WORKFLOW / "Snakefile"
-SCHEMAS = WORKFLOW / "schemas"
+SCHEMAS = PACKAGE / "campaign" / "schemas"
 DEFAULT_CONFIG = beside_the_package("config") / "config.yaml"

@@ -10,11 +10,11 @@ from pathlib import Path
 
 import yaml
 
-from zlbench_core.campaign import Campaign, load_campaign
-from zlbench_core.chain.gate import compare_ir, gate_device
+from zlbench_core.campaign.model import Campaign, load_campaign
 from zlbench_core.chain.step import step
-from zlbench_core.chain.summary import summarise
 from zlbench_core.files import write_json
+from zlbench_core.judge.gate import compare_ir, gate_device
+from zlbench_core.judge.summary import summarise
 from zlbench_core.run import plans
 from zlbench_core.run.preflight import preflight
 from zlbench_core.run.record import publish_pins

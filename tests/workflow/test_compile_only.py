@@ -7,10 +7,10 @@ import json
 
 import pytest
 
-from zlbench_core.cli import main
+from zlbench_core.campaign.schema_files import check
+from zlbench_core.commands.cli import main
 from zlbench_core.errors import ZlbenchError
 from zlbench_core.records.identity import load_identity
-from zlbench_core.schemas import check
 
 from .conftest import REPOSITORY, Campaign
 

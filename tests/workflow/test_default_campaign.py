@@ -13,11 +13,11 @@ from pathlib import Path
 
 import pytest
 
-from zlbench_core.campaign import default_config
+from zlbench_core.campaign.model import default_config
+from zlbench_core.campaign.schema_files import check
 from zlbench_core.errors import ZlbenchError
 from zlbench_core.records.identity import load_identity
 from zlbench_core.run.runner import check_digests
-from zlbench_core.schemas import check
 
 from .conftest import QUICK, REPOSITORY, SNAKEFILE, Campaign, Outcome
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from zlbench_core.campaign import Campaign, load_campaign
+from zlbench_core.campaign.model import Campaign, load_campaign
 from zlbench_core.start.mend import mend
 
 from .played import SECRET, copy_of, started

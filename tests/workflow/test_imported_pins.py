@@ -8,7 +8,7 @@ import json
 import pytest
 import yaml
 
-from zlbench_core.cli import main
+from zlbench_core.commands.cli import main
 from zlbench_core.pins.pins import load_pins
 from zlbench_core.records.identity import load_identity
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from zlbench_core.campaign import Campaign, load_campaign
+from zlbench_core.campaign.model import Campaign, load_campaign
 from zlbench_core.pins.pins import load_pins
 from zlbench_core.run.record import publish_pins, record_shard
 

@@ -3,9 +3,9 @@ import sys
 from functools import cache
 from pathlib import Path
 
-from zlbench_core.chain.show import show_campaign
 from zlbench_core.chain.step import error_line
 from zlbench_core.errors import ZlbenchError
+from zlbench_core.judge.show import show_campaign
 from zlbench_core.results.console import screen_width
 from zlbench_core.run import plans
 from zlbench_core.start.failures import failure_lines, known_failures, last_word, told_exit_code

@@ -1,7 +1,7 @@
 from pathlib import Path
 
-from zlbench_core.chain.gate import compare_ir
 from zlbench_core.chain.step import step
+from zlbench_core.judge.gate import compare_ir
 from zlbench_core.run.plans import read_plan
 
 with step("IR gate", snakemake.log[0]):

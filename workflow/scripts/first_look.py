@@ -1,7 +1,7 @@
 from pathlib import Path
 
-from zlbench_core.chain.look import first_look
 from zlbench_core.chain.step import step
+from zlbench_core.judge.look import first_look
 from zlbench_core.run.plans import read_family, read_plan
 
 with step("first look", snakemake.log[0]):

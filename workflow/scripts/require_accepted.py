@@ -1,5 +1,5 @@
-from zlbench_core.chain.accept import require_accepted
 from zlbench_core.chain.step import step
+from zlbench_core.judge.accept import require_accepted
 
 with step("require_accepted", snakemake.log[0]):
     require_accepted(snakemake.input[0])

@@ -1,8 +1,8 @@
 from pathlib import Path
 
 from zlbench_core.chain.step import step
-from zlbench_core.chain.summary import summarise
 from zlbench_core.files import write_text
+from zlbench_core.judge.summary import summarise
 from zlbench_core.run.plans import read_plan
 
 with step("summary", snakemake.log[0]):

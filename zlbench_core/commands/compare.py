@@ -29,7 +29,7 @@ def add(commands: Any) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    from zlbench_core.chain.compare import compare_runs
+    from zlbench_core.judge.compare import compare_runs
     from zlbench_core.results.console import screen_width
 
     report = compare_runs(args.run_a, args.run_b, release=args.allow_caliber_mismatch, axis=args.axis)

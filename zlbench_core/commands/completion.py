@@ -17,7 +17,7 @@ def add(commands: Any) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    from zlbench_core.cli import build_parser
+    from zlbench_core.commands.cli import build_parser
 
     try:
         import shtab

@@ -55,8 +55,8 @@ def _add_cost(actions: Any) -> None:
 
 
 def run_diff(args: argparse.Namespace) -> int:
-    from zlbench_core.ir.diff import diff_archives
-    from zlbench_core.ir.text import diff_text
+    from zlbench_core.judge.ir.diff import diff_archives
+    from zlbench_core.judge.ir.text import diff_text
     from zlbench_core.results.console import screen_width
 
     try:
@@ -73,7 +73,7 @@ def run_diff(args: argparse.Namespace) -> int:
 
 
 def run_cost(args: argparse.Namespace) -> int:
-    from zlbench_core.ir.cost_table import cost_lines, gaps, read_costs
+    from zlbench_core.judge.ir.cost_table import cost_lines, gaps, read_costs
     from zlbench_core.results.console import screen_width, text_table
 
     costs = read_costs(args.run_dir, args.kernel)

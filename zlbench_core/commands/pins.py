@@ -109,7 +109,7 @@ def run_import(args: argparse.Namespace) -> int:
 
 def _load(path: Path) -> dict[str, PinSet]:
     from zlbench_core.judge.pins.pin_sets import load_pin_sets
-    from zlbench_core.results.tuner_database import is_tuner_database, read_tuner_database
+    from zlbench_core.judge.pins.tuner_database import is_tuner_database, read_tuner_database
 
     if is_tuner_database(path):
         pins = read_tuner_database(path)

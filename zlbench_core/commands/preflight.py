@@ -17,8 +17,8 @@ def add(commands: Any) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    from zlbench_core.campaign import default_config, load_campaign
-    from zlbench_core.campaign_file import read_campaign_file
+    from zlbench_core.campaign.model import default_config, load_campaign
+    from zlbench_core.campaign.yaml_file import read_campaign_file
     from zlbench_core.run.preflight import preflight
 
     config = read_campaign_file(args.configfile) if args.configfile else default_config()

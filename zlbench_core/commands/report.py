@@ -17,7 +17,7 @@ def add(commands: Any) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    from zlbench_core.chain.receipt import untracked
+    from zlbench_core.judge.receipt import untracked
     from zlbench_core.progress import track
     from zlbench_core.report import write_report
 

@@ -86,7 +86,7 @@ def _is_result(word: str) -> bool:
 
 def checked(campaign: Path) -> Path:
     """Its absolute path, since --directory moves. Raises ConfigError for what is no mapping in YAML."""
-    from zlbench_core.campaign_file import read_campaign_file
+    from zlbench_core.campaign.yaml_file import read_campaign_file
 
     read_campaign_file(campaign)
     return campaign.absolute()

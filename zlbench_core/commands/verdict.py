@@ -16,7 +16,7 @@ def add(commands: Any) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    from zlbench_core.chain.recompute import recompute
+    from zlbench_core.judge.recompute import recompute
 
     found = recompute(args.folder)
     if args.json:

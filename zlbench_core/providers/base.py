@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from zlbench_core.campaign import Campaign, Side
+from zlbench_core.campaign.model import Campaign, Side
 
 
 @dataclass(frozen=True)

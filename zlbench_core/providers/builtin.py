@@ -6,7 +6,7 @@ import os
 import re
 from pathlib import Path
 
-from zlbench_core.campaign import Campaign, Side
+from zlbench_core.campaign.model import Campaign, Side
 from zlbench_core.providers.base import Invocation, suite_argv
 from zlbench_core.providers.git import source_digest, sources
 from zlbench_core.providers.nodes import class_names, node_of, strings_of

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from zlbench_core.backends import get_backend, normalize_backend_name
-from zlbench_core.campaign import Campaign, Side
+from zlbench_core.campaign.model import Campaign, Side
 from zlbench_core.errors import ConfigError
 from zlbench_core.providers.base import Invocation, suite_argv
 from zlbench_core.providers.git import tree_facts

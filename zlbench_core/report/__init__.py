@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from zlbench_core.chain.receipt import Track, untracked
 from zlbench_core.files import write_text
+from zlbench_core.judge.receipt import Track, untracked
 from zlbench_core.report.markdown import markdown
 from zlbench_core.report.page import page
 from zlbench_core.report.parquet import write_parquet

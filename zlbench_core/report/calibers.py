@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from zlbench_core.caliber import CALIBER_FIELDS, compared_values, is_declared
+from zlbench_core.caliber.guard import CALIBER_FIELDS, compared_values, is_declared
 from zlbench_core.plural import count
 
 CHECKS = (

@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from zlbench_core.chain.headline import headline
-from zlbench_core.chain.show import interval_name, told_verdict, verdict_lines
+from zlbench_core.judge.headline import headline
+from zlbench_core.judge.show import interval_name, told_verdict, verdict_lines
 from zlbench_core.plural import count
 from zlbench_core.report.operators import RELEASED, single_views
 from zlbench_core.report.source import SILENT, Results

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from zlbench_core.chain.show import told_verdict, verdict_lines
+from zlbench_core.judge.show import told_verdict, verdict_lines
 from zlbench_core.report.explain import MEANINGS, explain
 from zlbench_core.report.plots import Plot, forest, round_plots
 from zlbench_core.report.series import row_label

@@ -11,9 +11,9 @@ from jinja2 import Environment, FunctionLoader, StrictUndefined
 from markupsafe import Markup
 
 from zlbench_core import __version__
-from zlbench_core.chain.headline import headline
-from zlbench_core.chain.show import interval_name
+from zlbench_core.judge.headline import headline
 from zlbench_core.judge.pins.pins_show import NOTHING
+from zlbench_core.judge.show import interval_name
 from zlbench_core.plural import count
 from zlbench_core.report.calibers import check_rows, differing_first, value_rows
 from zlbench_core.report.conditions import conditions_rows

@@ -8,16 +8,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from zlbench_core.chain.receipt import Track, identity_files, read_receipt, stale_lines, untracked
-from zlbench_core.chain.show import read_verdicts
+from zlbench_core.campaign.schema_files import check
 from zlbench_core.errors import IdentityError, PinsError, ReadError
 from zlbench_core.judge.pins.pin_sets import load_pin_set
+from zlbench_core.judge.receipt import Track, identity_files, read_receipt, stale_lines, untracked
+from zlbench_core.judge.show import read_verdicts
 from zlbench_core.pins.pins import DISCARDED
 from zlbench_core.records.identity import load_identity
 from zlbench_core.report.conditions import Conditions, read_conditions
 from zlbench_core.report.series import RowSeries, series_of_runs, series_of_table
 from zlbench_core.results.tables import read_table
-from zlbench_core.schemas import check
 
 SILENT = ("REFUSED", "VOID", "NO CODE CHANGE")  # these verdicts carry no number
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from zlbench_core.ir.figures import FIGURES
+from zlbench_core.judge.ir.figures import FIGURES
 
 MAX_VARIANTS = 200
 

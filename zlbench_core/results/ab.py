@@ -23,7 +23,7 @@ def report_ab(a_log: Path | str, b_log: Path | str, op: str, strict: bool = True
     returned all the same. Rows that are not paired are named on stderr. Raises ReadError where a run cannot
     be read.
     """
-    from zlbench_core.caliber import caliber_complaints
+    from zlbench_core.caliber.guard import caliber_complaints
 
     logs = [path / LOG_NAME if path.is_dir() else path for path in (Path(a_log), Path(b_log))]
     complaints = list(caliber_complaints([("a", logs[0].parent), ("b", logs[1].parent)]))

@@ -8,7 +8,7 @@ from functools import cache
 from pathlib import Path
 
 from zlbench_core.backends import get_backend
-from zlbench_core.campaign import Campaign, Side
+from zlbench_core.campaign.model import Campaign, Side
 from zlbench_core.files import sha256_of
 from zlbench_core.providers import get_provider
 from zlbench_core.records.process_environment import collect_variables

@@ -13,7 +13,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from zlbench_core.campaign import Autotune, Campaign, Placebo
+from zlbench_core.campaign.model import Autotune, Campaign, Placebo
 from zlbench_core.errors import ConfigError
 from zlbench_core.files import digest_of, read_object
 from zlbench_core.run.facts import machine_facts, side_facts

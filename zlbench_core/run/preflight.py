@@ -11,7 +11,7 @@ from typing import Any
 
 from zlbench_core.backends import get_backend
 from zlbench_core.backends.base import DeviceInfo
-from zlbench_core.campaign import Campaign, Side
+from zlbench_core.campaign.model import Campaign, Side
 from zlbench_core.errors import DeviceError, PinsError, PreflightError
 from zlbench_core.providers import get_provider
 from zlbench_core.run.environment import side_environment

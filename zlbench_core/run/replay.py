@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
-from zlbench_core.campaign import Campaign
+from zlbench_core.campaign.model import Campaign
 from zlbench_core.errors import PinsError
 from zlbench_core.pins.pins import discarded_cause, validate_pins
 from zlbench_core.records.identity import update_identity

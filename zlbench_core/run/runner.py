@@ -16,7 +16,7 @@ from typing import Any
 import yaml
 
 from zlbench_core.backends import get_backend
-from zlbench_core.campaign import Campaign, Side
+from zlbench_core.campaign.model import Campaign, Side
 from zlbench_core.errors import MachineError
 from zlbench_core.files import sha256_of, write_json, write_text
 from zlbench_core.providers import Invocation, get_provider

@@ -10,8 +10,8 @@ from typing import Any
 
 import yaml
 
-from zlbench_core.campaign import Campaign
-from zlbench_core.campaign_file import LOADER, yaml_mistake
+from zlbench_core.campaign.model import Campaign
+from zlbench_core.campaign.yaml_file import LOADER, yaml_mistake
 from zlbench_core.errors import PreflightError
 from zlbench_core.providers import get_provider
 from zlbench_core.providers.nodes import strings_of

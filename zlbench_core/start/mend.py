@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from zlbench_core.campaign import Campaign
+from zlbench_core.campaign.model import Campaign
 from zlbench_core.errors import IdentityError, PinsError, PreflightError
 from zlbench_core.files import sha256_of, write_json
 from zlbench_core.pins.merge import merge_shards

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from zlbench_core.campaign import Campaign
+from zlbench_core.campaign.model import Campaign
 from zlbench_core.errors import ReadError
 from zlbench_core.files import read_object
 from zlbench_core.plural import count

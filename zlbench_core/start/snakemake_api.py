@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from zlbench_core.campaign import Campaign, hints, load_campaign, unused_keys
-from zlbench_core.campaign_file import check_repeated_keys
+from zlbench_core.campaign.model import Campaign, hints, load_campaign, unused_keys
+from zlbench_core.campaign.yaml_file import check_repeated_keys
 from zlbench_core.folder_lock import SNAKEMAKE, SNAKEMAKE_LOCKS, hold_folder
 from zlbench_core.run.cache_folders import remove_dead_folders
 from zlbench_core.run.preflight import check_files

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from zlbench_core.campaign.looks import Looks
 from zlbench_core.verdicts.drift import drift_complaint, trend_complaint
 from zlbench_core.verdicts.interval import effect_of, margin
-from zlbench_core.verdicts.looks import Looks
 from zlbench_core.verdicts.model import Evidence
 
 

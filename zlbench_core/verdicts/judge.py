@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+from zlbench_core.campaign.looks import minimum_rounds
 from zlbench_core.verdicts.interval import MOST_NEEDED, margin, rounds_needed
-from zlbench_core.verdicts.looks import minimum_rounds
 from zlbench_core.verdicts.model import Evidence, Verdict
 
 

@@ -7,8 +7,8 @@ from dataclasses import asdict, dataclass, replace
 from enum import StrEnum
 from typing import Any
 
+from zlbench_core.campaign.looks import Looks
 from zlbench_core.errors import ReadError
-from zlbench_core.verdicts.looks import Looks
 
 RowKey = tuple[str, str, str, int]
 

@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from zlbench_core.campaign.looks import Looks, plan_looks
 from zlbench_core.errors import ConfigError, ReadError
 from zlbench_core.verdicts.evidence import gather
 from zlbench_core.verdicts.interval import delta_of, resolution
 from zlbench_core.verdicts.judge import judge
-from zlbench_core.verdicts.looks import Looks, plan_looks
 from zlbench_core.verdicts.maxt import max_t_p
 from zlbench_core.verdicts.model import Evidence, OperatorVerdict, RowKey, RowRounds, RowVerdict, Verdict
 from zlbench_core.verdicts.rounds import combine, common_firsts, included_rows, row_weights

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from zlbench_core.campaign.looks import check_level
 from zlbench_core.verdicts.judge import claim_beyond_margin, ready
-from zlbench_core.verdicts.looks import check_level
 from zlbench_core.verdicts.model import Evidence, OperatorVerdict
 
 PLACEBO_LEVEL = 0.01

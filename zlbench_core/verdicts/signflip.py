@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
+from zlbench_core.campaign.looks import MOST_ROUNDS
 from zlbench_core.errors import ConfigError
-from zlbench_core.verdicts.looks import MOST_ROUNDS
 
 # Log ratios become whole multiples of this before they are added up. Whole numbers add exactly, so that
 # ties stay ties, the order of the rounds is nothing, and every machine gets the same p. It is 1e-12 of a

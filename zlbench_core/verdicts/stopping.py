@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from zlbench_core.campaign.looks import Looks, plan_looks
 from zlbench_core.verdicts.evidence import gather
 from zlbench_core.verdicts.interval import delta_of
 from zlbench_core.verdicts.judge import judge
-from zlbench_core.verdicts.looks import Looks, plan_looks
 from zlbench_core.verdicts.model import Evidence, Verdict
 from zlbench_core.verdicts.signflip import sign_flip_p
 

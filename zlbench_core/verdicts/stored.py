@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from zlbench_core.campaign.looks import Looks
 from zlbench_core.verdicts.campaign import decide_campaign
-from zlbench_core.verdicts.looks import Looks
 from zlbench_core.verdicts.model import OperatorVerdict, RowRounds, Verdict
 from zlbench_core.verdicts.operator import IR_STATES, decide_operator
 

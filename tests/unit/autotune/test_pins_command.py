@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from zlbench_core.cli import main
+from zlbench_core.commands.cli import main
 from zlbench_core.files import write_json
+from zlbench_core.judge.pins.tuner_database import read_tuner_database
 from zlbench_core.pins.keys import key_id
 from zlbench_core.pins.pins import load_pins, publish_pins
 from zlbench_core.pins.records import Entry, Records, write_records
-from zlbench_core.results.tuner_database import read_tuner_database
 
 COMPILER = {"torch": "2.11.0", "triton": "3.6.0", "triton_build": "abc"}
 META = {"backend": "cuda", "device": "NVIDIA H200", "compiler": COMPILER, "level": "core"}

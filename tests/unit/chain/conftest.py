@@ -10,13 +10,13 @@ from pathlib import Path
 
 import pytest
 
-from zlbench_core.campaign import load_campaign
-from zlbench_core.chain import store
-from zlbench_core.chain.summary import summarise
+from zlbench_core.campaign.model import load_campaign
 from zlbench_core.files import sha256_of, write_json
 from zlbench_core.ir.fingerprint import VariantFacts
-from zlbench_core.ir.gate import gate
 from zlbench_core.ir.writer import ArchiveWriter
+from zlbench_core.judge import store
+from zlbench_core.judge.ir.gate import gate
+from zlbench_core.judge.summary import summarise
 
 DATA = Path(__file__).parents[2] / "data"
 REAL = DATA / "campaign-cpu" / "results"

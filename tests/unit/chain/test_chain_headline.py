@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 
-from zlbench_core.chain.headline import headline, read_headline
-from zlbench_core.chain.show import show_campaign, told_verdict, verdict_lines
+from zlbench_core.judge.headline import headline, read_headline
+from zlbench_core.judge.show import show_campaign, told_verdict, verdict_lines
 from zlbench_core.report.markdown import markdown
 from zlbench_core.report.page import page
 from zlbench_core.report.source import read_results

@@ -6,11 +6,11 @@ import json
 
 import pytest
 
-from zlbench_core.chain.gate import compare_ir
-from zlbench_core.chain.show import show_campaign
-from zlbench_core.chain.summary import summarise
-from zlbench_core.cli import main
+from zlbench_core.commands.cli import main
 from zlbench_core.files import sha256_of, write_json
+from zlbench_core.judge.gate import compare_ir
+from zlbench_core.judge.show import show_campaign
+from zlbench_core.judge.summary import summarise
 from zlbench_core.run.record import publish_pins
 from zlbench_core.run.replay import _missing_pins
 

@@ -8,9 +8,9 @@ import json
 
 import pytest
 
-from zlbench_core.caliber_fields import MAY_DIFFER
-from zlbench_core.chain.compare import compare_runs
-from zlbench_core.chain.summary import summarise
+from zlbench_core.caliber.fields import MAY_DIFFER
+from zlbench_core.judge.compare import compare_runs
+from zlbench_core.judge.summary import summarise
 
 from .conftest import REAL
 

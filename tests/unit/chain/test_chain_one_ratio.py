@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import json
 
-from zlbench_core.chain.summary import summarise
+from zlbench_core.judge.summary import summarise
 
 
 def test_the_table_tells_the_ratio_that_the_verdict_judges(real_runs, make_campaign):

@@ -7,12 +7,12 @@ import json
 
 import pytest
 
-from zlbench_core.chain.accept import require_accepted
-from zlbench_core.chain.compare import compare_runs
-from zlbench_core.chain.show import show_campaign
-from zlbench_core.chain.summary import summarise
-from zlbench_core.cli import main
+from zlbench_core.commands.cli import main
 from zlbench_core.errors import CaliberMismatch, ConfigError
+from zlbench_core.judge.accept import require_accepted
+from zlbench_core.judge.compare import compare_runs
+from zlbench_core.judge.show import show_campaign
+from zlbench_core.judge.summary import summarise
 from zlbench_core.report.markdown import markdown
 from zlbench_core.report.source import read_results
 

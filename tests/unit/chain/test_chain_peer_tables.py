@@ -9,7 +9,7 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
-from zlbench_core.chain.summary import summarise
+from zlbench_core.judge.summary import summarise
 
 sys.path.insert(0, str(Path(__file__).parents[3] / "benchmarks"))
 

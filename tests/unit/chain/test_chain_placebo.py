@@ -7,11 +7,11 @@ import json
 
 import pytest
 
-from zlbench_core.chain.accept import require_accepted
-from zlbench_core.chain.look import first_look
-from zlbench_core.chain.show import show_campaign
-from zlbench_core.chain.summary import summarise
 from zlbench_core.errors import CaliberMismatch, ConfigError
+from zlbench_core.judge.accept import require_accepted
+from zlbench_core.judge.look import first_look
+from zlbench_core.judge.show import show_campaign
+from zlbench_core.judge.summary import summarise
 from zlbench_core.verdicts import Verdict
 
 ROUNDS = 6

@@ -10,14 +10,14 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from zlbench_core.chain.collect import load_run, timed_calls
-from zlbench_core.chain.evidence import sample_lines, stored_rows, with_calls
-from zlbench_core.chain.judge import build_case
-from zlbench_core.chain.summary import summarise
-from zlbench_core.cli import main
 from zlbench_core.commands import verdict
+from zlbench_core.commands.cli import main
 from zlbench_core.errors import ReadError
 from zlbench_core.files import sha256_of
+from zlbench_core.judge.collect import load_run, timed_calls
+from zlbench_core.judge.evidence import sample_lines, stored_rows, with_calls
+from zlbench_core.judge.judge import build_case
+from zlbench_core.judge.summary import summarise
 from zlbench_core.results.samples import read_samples
 from zlbench_core.results.store import (
     packed_samples,

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from zlbench_core.cli import main
+from zlbench_core.commands.cli import main
 
 DAMAGES = {
     "truncated": lambda content: content[: len(content) // 2],

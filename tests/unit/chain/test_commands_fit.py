@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from zlbench_core.cli import build_parser, main
+from zlbench_core.commands.cli import build_parser, main
 
 from .conftest import DATA, LONG
 

@@ -2,7 +2,12 @@ from __future__ import annotations
 
 import pytest
 
-from zlbench_core.caliber import CALIBER_FIELDS, caliber_complaints, caliber_hazards, undeclared_differences
+from zlbench_core.caliber.guard import (
+    CALIBER_FIELDS,
+    caliber_complaints,
+    caliber_hazards,
+    undeclared_differences,
+)
 from zlbench_core.files import write_json
 
 BASE = {

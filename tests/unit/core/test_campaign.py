@@ -3,9 +3,9 @@ from __future__ import annotations
 import pytest
 from plain_campaign import PLAIN
 
-from zlbench_core.campaign import Campaign, Duet, default_config, hints, load_campaign, unused_keys
+from zlbench_core.campaign.looks import minimum_rounds
+from zlbench_core.campaign.model import Campaign, Duet, default_config, hints, load_campaign, unused_keys
 from zlbench_core.errors import ConfigError, UnknownBackendError
-from zlbench_core.verdicts.looks import minimum_rounds
 
 
 def load(**changes):

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from zlbench_core.campaign_file import check_repeated_keys, read_campaign_file
-from zlbench_core.cli import main
+from zlbench_core.campaign.yaml_file import check_repeated_keys, read_campaign_file
+from zlbench_core.commands.cli import main
 from zlbench_core.errors import ConfigError
 
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from zlbench_core.campaign import load_campaign
+from zlbench_core.campaign.model import load_campaign
 from zlbench_core.errors import ConfigError
 from zlbench_core.providers import get_provider
 from zlbench_core.providers.nodes import node_of

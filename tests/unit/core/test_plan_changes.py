@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 import yaml
 
-from zlbench_core.campaign import default_config, load_campaign
+from zlbench_core.campaign.model import default_config, load_campaign
+from zlbench_core.campaign.schema_files import check
 from zlbench_core.errors import ZlbenchError
 from zlbench_core.run import facts
 from zlbench_core.run.facts import forget_facts
 from zlbench_core.run.plans import gate_plan, round_plan, summary_plan
-from zlbench_core.schemas import check
 from zlbench_core.start.plan_changes import PlanChanges
 
 PROFILES = sorted((Path(__file__).parents[3] / "workflow" / "profiles").glob("*/profile.yaml"))

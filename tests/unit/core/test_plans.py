@@ -8,7 +8,7 @@ import pytest
 from plain_campaign import PLAIN
 
 from zlbench_core.backends.cpu import CpuBackend
-from zlbench_core.campaign import load_campaign
+from zlbench_core.campaign.model import load_campaign
 from zlbench_core.run.facts import forget_facts
 from zlbench_core.run.plans import (
     look_plan,

@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from zlbench_core.campaign import load_campaign
+from zlbench_core.campaign.model import load_campaign
 from zlbench_core.errors import PreflightError
 from zlbench_core.run import needed_packages
 from zlbench_core.run.needed_packages import brought_by, missing_here, missing_line

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from zlbench_core.campaign import default_config, load_campaign
+from zlbench_core.campaign.model import default_config, load_campaign
 from zlbench_core.errors import ConfigError
 from zlbench_core.providers import get_provider
 from zlbench_core.providers.flaggems import VENDOR_BY_BACKEND, emit_run_env, flaggems_vendor, parse_test_node

@@ -11,8 +11,8 @@ import time
 import pytest
 from snakemake.cli import parse_config
 
-from zlbench_core.caliber import missing_fields, undeclared_differences
-from zlbench_core.campaign import default_config, load_campaign
+from zlbench_core.caliber.guard import missing_fields, undeclared_differences
+from zlbench_core.campaign.model import default_config, load_campaign
 from zlbench_core.errors import ConfigError
 from zlbench_core.files import write_json
 from zlbench_core.records.process_environment import collect_variables

@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
-from zlbench_core import quick_schemas
+from zlbench_core.campaign import quick_schemas
+from zlbench_core.campaign.quick_schemas import compiled, surely_fits
+from zlbench_core.campaign.schema_files import check
 from zlbench_core.errors import ArchiveError
-from zlbench_core.quick_schemas import compiled, surely_fits
-from zlbench_core.schemas import check
 
 GATE = Path(__file__).parents[2] / "data/campaign-cpu/results/cpu/mm/ir_gate.json"
 COST = {

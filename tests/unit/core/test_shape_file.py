@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from zlbench_core.campaign import load_campaign
+from zlbench_core.campaign.model import load_campaign
 from zlbench_core.errors import PreflightError
 from zlbench_core.run.preflight import check_files
 from zlbench_core.run.shape_file import MAX_BYTES, check_shape_file, shape_notes

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from zlbench_core import places
-from zlbench_core.campaign import load_campaign
+from zlbench_core.campaign.model import load_campaign
 from zlbench_core.providers import get_provider
 from zlbench_core.run.environment import side_environment
 from zlbench_core.run.preflight import PROBE
@@ -62,7 +62,7 @@ def test_another_interpreter_finds_this_zlbench_and_nothing_beside_it(installed,
     assert answer(other, package / "side_path", LOOK) == [
         str(package / "__init__.py"),
         str(package / "errors.py"),
-        str(installed / "zlbench_workflow" / "schemas"),
+        str(package / "campaign" / "schemas"),
         False,
     ]
 

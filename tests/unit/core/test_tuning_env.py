@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from zlbench_core.campaign import load_campaign
+from zlbench_core.campaign.model import load_campaign
 from zlbench_core.records.run_env import COMPILE_THREADS
 from zlbench_core.run.devices import Lease
 from zlbench_core.run.runner import RunRequest, benchmark_env

@@ -14,8 +14,8 @@ import pytest
 import yaml
 from snakemake.cli import get_argument_parser, parse_config
 
-from zlbench_core.campaign import default_config, load_campaign
-from zlbench_core.cli import COMMANDS, EXAMPLES, build_parser
+from zlbench_core.campaign.model import default_config, load_campaign
+from zlbench_core.commands.cli import COMMANDS, EXAMPLES, build_parser
 from zlbench_core.commands.completion import SHELLS
 
 ROOT = Path(__file__).parents[3]

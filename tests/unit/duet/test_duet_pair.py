@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 from duet_fakes import coins, settings
 
-from zlbench_core.campaign import default_config, load_campaign
+from zlbench_core.campaign.model import default_config, load_campaign
 from zlbench_core.records.identity import init_identity, load_identity
 from zlbench_core.run.devices import Lease
 from zlbench_core.run.duet import pair

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from zlbench_core.backends.base import DeviceInfo
-from zlbench_core.campaign import load_campaign
+from zlbench_core.campaign.model import load_campaign
 from zlbench_core.run.devices import Lease
 from zlbench_core.run.runner import RunRequest, run_benchmark
 

@@ -10,16 +10,21 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from zlbench_core.caliber import caliber_complaints, caliber_hazards, missing_fields, undeclared_differences
-from zlbench_core.campaign import Campaign, default_config, load_campaign
-from zlbench_core.chain.accept import require_accepted
-from zlbench_core.chain.collect import load_run
-from zlbench_core.chain.guards import gate_refusals
-from zlbench_core.chain.show import show_campaign
-from zlbench_core.chain.status import status_of
+from zlbench_core.caliber.guard import (
+    caliber_complaints,
+    caliber_hazards,
+    missing_fields,
+    undeclared_differences,
+)
+from zlbench_core.campaign.model import Campaign, default_config, load_campaign
 from zlbench_core.errors import ZlbenchError
 from zlbench_core.ir.archive import read_archive
 from zlbench_core.ir.normalise import normalise
+from zlbench_core.judge.accept import require_accepted
+from zlbench_core.judge.collect import load_run
+from zlbench_core.judge.guards import gate_refusals
+from zlbench_core.judge.show import show_campaign
+from zlbench_core.judge.status import status_of
 from zlbench_core.pins.pins import load_pins
 from zlbench_core.pins.records import read_records
 from zlbench_core.results.status import STATUSES

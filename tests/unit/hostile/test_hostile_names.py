@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from zlbench_core.campaign import Campaign, default_config, load_campaign
+from zlbench_core.campaign.model import Campaign, default_config, load_campaign
 from zlbench_core.errors import ConfigError, DeviceError, IdentityError, ZlbenchError
 from zlbench_core.files import sha256_of, write_json
 from zlbench_core.providers import get_provider

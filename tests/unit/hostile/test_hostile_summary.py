@@ -10,11 +10,11 @@ from typing import Any
 
 import pytest
 
-from zlbench_core.campaign import load_campaign
-from zlbench_core.chain import store
-from zlbench_core.chain.summary import summarise
+from zlbench_core.campaign.model import load_campaign
 from zlbench_core.errors import ReadError
 from zlbench_core.files import sha256_of, write_json
+from zlbench_core.judge import store
+from zlbench_core.judge.summary import summarise
 from zlbench_core.results.store import read_samples_table
 
 REAL = Path(__file__).parents[2] / "data" / "campaign-cpu" / "results"

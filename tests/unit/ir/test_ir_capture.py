@@ -7,7 +7,7 @@ from pathlib import Path
 from ir_helpers import HERE, clean_env, run_python
 
 from zlbench_core.ir.archive import read_archive
-from zlbench_core.ir.compare import compare_archives
+from zlbench_core.judge.ir.compare import compare_archives
 
 PROGRAM = """
 import sys

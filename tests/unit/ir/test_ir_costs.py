@@ -6,15 +6,15 @@ from pathlib import Path
 
 import pytest
 
+from zlbench_core.campaign.schema_files import check
 from zlbench_core.errors import ZlbenchError
-from zlbench_core.ir import disassembly
 from zlbench_core.ir.archive import read_archive
-from zlbench_core.ir.costs import change_ranges, costs_of
-from zlbench_core.ir.disassembly import disassemble_cubin, disassemble_cubins
-from zlbench_core.ir.gate import gate
-from zlbench_core.ir.instructions import sass_mnemonics
-from zlbench_core.ir.static_cost import static_cost
-from zlbench_core.schemas import check
+from zlbench_core.judge.ir import disassembly
+from zlbench_core.judge.ir.costs import change_ranges, costs_of
+from zlbench_core.judge.ir.disassembly import disassemble_cubin, disassemble_cubins
+from zlbench_core.judge.ir.gate import gate
+from zlbench_core.judge.ir.instructions import sass_mnemonics
+from zlbench_core.judge.ir.static_cost import static_cost
 
 
 def cubins(compiled: Path) -> list[Path]:

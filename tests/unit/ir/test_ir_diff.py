@@ -7,13 +7,13 @@ from pathlib import Path
 import pytest
 from ir_helpers import facts
 
-from zlbench_core.cli import main
+from zlbench_core.commands.cli import main
 from zlbench_core.errors import ArchiveError
-from zlbench_core.ir import disassembly
-from zlbench_core.ir.compare import compare_archives
-from zlbench_core.ir.diff import diff_archives
-from zlbench_core.ir.text import diff_text
 from zlbench_core.ir.writer import ArchiveWriter
+from zlbench_core.judge.ir import disassembly
+from zlbench_core.judge.ir.compare import compare_archives
+from zlbench_core.judge.ir.diff import diff_archives
+from zlbench_core.judge.ir.text import diff_text
 
 Archive = Callable[..., Path]
 

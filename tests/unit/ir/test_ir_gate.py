@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 from ir_helpers import facts
 
-from zlbench_core.ir.compare import compare_archives
-from zlbench_core.ir.gate import gate
 from zlbench_core.ir.writer import ArchiveWriter
+from zlbench_core.judge.ir.compare import compare_archives
+from zlbench_core.judge.ir.gate import gate
 
 PIPELINE = ("ttir", "ttgir", "cubin")
 Archive = Callable[..., Path]

@@ -8,14 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from zlbench_core.campaign import load_campaign
-from zlbench_core.chain.code import code_lines
-from zlbench_core.chain.gate import compare_ir, gate_device
-from zlbench_core.chain.guards import gate_refusals
+from zlbench_core.campaign.model import load_campaign
+from zlbench_core.campaign.schema_files import check
 from zlbench_core.errors import ZlbenchError
+from zlbench_core.judge.code import code_lines
+from zlbench_core.judge.gate import compare_ir, gate_device
+from zlbench_core.judge.guards import gate_refusals
 from zlbench_core.records.identity import init_identity, update_identity
 from zlbench_core.run.plans import rounds_after_gate
-from zlbench_core.schemas import check
 
 CAMPAIGN = load_campaign(
     {"ops": ["mm"], "rounds": 6, "sides": {"a": {}, "b": {"env": {"TRITON_STORE_BINARY_ONLY": "1"}}}}

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 from ir_helpers import facts
 
-from zlbench_core.ir import disassembly
-from zlbench_core.ir.disassembly import find_tool
-from zlbench_core.ir.instructions import GCN, SASS, count_by_class, gcn_mnemonics, sass_mnemonics
-from zlbench_core.ir.static_cost import compare_costs, static_cost
+from zlbench_core.judge.ir import disassembly
+from zlbench_core.judge.ir.disassembly import find_tool
+from zlbench_core.judge.ir.instructions import GCN, SASS, count_by_class, gcn_mnemonics, sass_mnemonics
+from zlbench_core.judge.ir.static_cost import compare_costs, static_cost
 
 
 def variant(compiled: Path, switch: str, target: str, kernel: str) -> Path:

@@ -7,7 +7,7 @@ import shutil
 
 import pytest
 
-from zlbench_core.cli import main
+from zlbench_core.commands.cli import main
 
 
 @pytest.fixture

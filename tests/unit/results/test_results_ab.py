@@ -20,9 +20,9 @@ def complaints(monkeypatch):
         asked.append(runs)
         return answer
 
-    module = types.ModuleType("zlbench_core.caliber")
+    module = types.ModuleType("zlbench_core.caliber.guard")
     module.caliber_complaints = caliber_complaints
-    monkeypatch.setitem(sys.modules, "zlbench_core.caliber", module)
+    monkeypatch.setitem(sys.modules, "zlbench_core.caliber.guard", module)
     answer_and_asked = types.SimpleNamespace(answer=answer, asked=asked)
     return answer_and_asked
 

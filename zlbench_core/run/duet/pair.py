@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from zlbench_core.campaign import Duet
+from zlbench_core.campaign.model import Duet
 from zlbench_core.records.identity import identity_path, load_identity, update_identity
 from zlbench_core.run.devices import Lease
 from zlbench_core.run.duet.coins import SIDES, Coins

@@ -1,0 +1,1 @@
+"""What two runs must share to be compared."""
