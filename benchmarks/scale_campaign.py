@@ -20,7 +20,7 @@ from pathlib import Path
 import yaml
 
 from zlbench_core.campaign.model import Campaign, load_campaign
-from zlbench_core.files import sha256_of
+from zlbench_core.common.files import sha256_of
 from zlbench_core.run.plans import round_digest
 
 ROOT = Path(__file__).parents[1]

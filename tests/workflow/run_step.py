@@ -11,15 +11,15 @@ from pathlib import Path
 import yaml
 
 from zlbench_core.campaign.model import Campaign, load_campaign
-from zlbench_core.chain.step import step
-from zlbench_core.files import write_json
+from zlbench_core.common.files import write_json
+from zlbench_core.common.sealing import carry
+from zlbench_core.common.step import step
 from zlbench_core.judge.gate import compare_ir, gate_device
 from zlbench_core.judge.summary import summarise
 from zlbench_core.run import plans
 from zlbench_core.run.preflight import preflight
 from zlbench_core.run.record import publish_pins
 from zlbench_core.run.replay import replay_round
-from zlbench_core.sealing import carry
 
 ROOT = Path("results/cpu")
 ADD = ROOT / "add"

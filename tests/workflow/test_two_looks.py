@@ -14,7 +14,7 @@ import pytest
 
 from zlbench_core.campaign.schema_files import check
 from zlbench_core.commands import verdict as verdict_command
-from zlbench_core.files import write_json
+from zlbench_core.common.files import write_json
 from zlbench_core.judge.accept import require_accepted
 from zlbench_core.results.store import read_rounds, read_samples_table
 

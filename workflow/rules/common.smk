@@ -3,7 +3,7 @@ import sys
 from functools import cache
 from pathlib import Path
 
-from zlbench_core.chain.step import error_line
+from zlbench_core.common.step import error_line
 from zlbench_core.errors import ZlbenchError
 from zlbench_core.judge.show import show_campaign
 from zlbench_core.results.console import screen_width

@@ -1,6 +1,6 @@
 from pathlib import Path
 
-from zlbench_core.chain.step import step
+from zlbench_core.common.step import step
 from zlbench_core.judge.gate import compare_ir
 from zlbench_core.run.plans import read_plan
 

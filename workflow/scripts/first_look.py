@@ -1,6 +1,6 @@
 from pathlib import Path
 
-from zlbench_core.chain.step import step
+from zlbench_core.common.step import step
 from zlbench_core.judge.look import first_look
 from zlbench_core.run.plans import read_family, read_plan
 

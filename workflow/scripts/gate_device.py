@@ -1,6 +1,6 @@
 from pathlib import Path
 
-from zlbench_core.chain.step import step
+from zlbench_core.common.step import step
 from zlbench_core.judge.gate import gate_device
 
 with step("IR gate", snakemake.log[0]):

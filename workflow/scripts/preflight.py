@@ -1,5 +1,5 @@
-from zlbench_core.chain.step import step
-from zlbench_core.files import write_json
+from zlbench_core.common.files import write_json
+from zlbench_core.common.step import step
 from zlbench_core.run.plans import read_plan
 from zlbench_core.run.preflight import preflight
 

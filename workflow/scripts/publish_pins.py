@@ -1,6 +1,6 @@
 from pathlib import Path
 
-from zlbench_core.chain.step import step
+from zlbench_core.common.step import step
 from zlbench_core.run.plans import read_plan
 from zlbench_core.run.record import publish_pins
 

@@ -1,7 +1,7 @@
 from pathlib import Path
 
-from zlbench_core.chain.step import step
-from zlbench_core.files import write_text
+from zlbench_core.common.files import write_text
+from zlbench_core.common.step import step
 from zlbench_core.judge.summary import summarise
 from zlbench_core.run.plans import read_plan
 

@@ -11,10 +11,10 @@ import yaml
 from jsonschema import Draft202012Validator, ValidationError
 from jsonschema.exceptions import best_match
 
+from zlbench_core.common.places import SCHEMAS
+from zlbench_core.common.spelling import did_you_mean
+from zlbench_core.common.text import printable, shortened
 from zlbench_core.errors import ConfigError, ZlbenchError
-from zlbench_core.places import SCHEMAS
-from zlbench_core.results.text import printable, shortened
-from zlbench_core.spelling import did_you_mean
 
 _KINDS = {"array": "list", "object": "mapping"}  # as YAML calls them
 _LIMITS = {

@@ -6,8 +6,8 @@ import math
 from collections.abc import Iterator
 from typing import Any
 
+from zlbench_core.common.text import printable, shortened
 from zlbench_core.errors import ConfigError
-from zlbench_core.results.text import printable, shortened
 
 _DEEPEST = 8  # a campaign nests four deep; an alias inside its own anchor has no end
 

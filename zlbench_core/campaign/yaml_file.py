@@ -8,9 +8,9 @@ from typing import Any
 
 import yaml
 
+from zlbench_core.common.files import read_content
+from zlbench_core.common.text import printable, shortened
 from zlbench_core.errors import ConfigError
-from zlbench_core.files import read_content
-from zlbench_core.results.text import printable, shortened
 
 LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # 300 operators' shapes: seconds without libyaml
 

@@ -7,7 +7,6 @@ import sys
 from collections.abc import Sequence
 
 from zlbench_core import __version__
-from zlbench_core.chain.step import error_line, refusal
 from zlbench_core.commands import (
     compare,
     completion,
@@ -21,6 +20,7 @@ from zlbench_core.commands import (
     show,
     verdict,
 )
+from zlbench_core.common.step import error_line, refusal
 from zlbench_core.errors import ZlbenchError
 
 USAGE = 2  # as argparse ends

@@ -47,7 +47,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _lines(identity: Mapping[str, Any]) -> Iterator[str]:
-    from zlbench_core.results.text import printable
+    from zlbench_core.common.text import printable
 
     named = [(head, name, _lookup(identity, name)) for head, names in SHOWN for name in names]
     known = [(head, name, value) for head, name, value in named if value not in (None, {}, [])]

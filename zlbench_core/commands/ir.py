@@ -8,8 +8,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from zlbench_core.chain.step import error_line
 from zlbench_core.commands._common import add_command, print_json, print_text
+from zlbench_core.common.step import error_line
 from zlbench_core.errors import ZlbenchError
 
 SAME, DIFFERENT, TROUBLE = 0, 1, 2  # as diff(1) has them

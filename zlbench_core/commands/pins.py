@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from zlbench_core.commands._common import add_command, print_json, print_text
-from zlbench_core.plural import count
+from zlbench_core.common.plural import count
 
 if TYPE_CHECKING:
     from zlbench_core.judge.pins.pin_sets import PinSet

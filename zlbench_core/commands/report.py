@@ -17,8 +17,8 @@ def add(commands: Any) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
+    from zlbench_core.common.progress import track
     from zlbench_core.judge.receipt import untracked
-    from zlbench_core.progress import track
     from zlbench_core.report import write_report
 
     files, stale = write_report(args.folder, untracked if args.json else track)

@@ -51,7 +51,7 @@ def snakemake_command(
     words: Sequence[str], options: Sequence[str], cores: str | None, directory: Path | None
 ) -> list[str]:
     """The command line of Snakemake. Raises ConfigError for a campaign file, MachineError for a folder."""
-    from zlbench_core.places import SNAKEFILE
+    from zlbench_core.common.places import SNAKEFILE
 
     campaign, targets = split_words(words)
     command = [sys.executable, "-m", "snakemake", "--snakefile", str(SNAKEFILE)]

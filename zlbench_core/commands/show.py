@@ -22,9 +22,9 @@ def add(commands: Any) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
+    from zlbench_core.common.progress import track
     from zlbench_core.judge.receipt import stale_lines, untracked
     from zlbench_core.judge.show import read_verdicts, show_campaign
-    from zlbench_core.progress import track
     from zlbench_core.results.console import screen_width
 
     # First, since a folder without a summary is one mistake and not a stale summary too.

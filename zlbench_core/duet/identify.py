@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from types import FrameType
 from typing import Any
 
-from zlbench_core.files import digest_of
+from zlbench_core.common.files import digest_of
 
 MAX_FRAMES = 60
 MAX_ITEMS = 64

@@ -18,8 +18,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from zlbench_core.common.files import parse_object, read_content, read_whole
 from zlbench_core.errors import ArchiveError
-from zlbench_core.files import parse_object, read_content, read_whole
 from zlbench_core.ir import normalise
 from zlbench_core.ir.fingerprint import LAUNCH_OPTIONS, normalised_digest, raw_digest
 

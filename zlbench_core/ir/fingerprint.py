@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from zlbench_core.files import digest_of
+from zlbench_core.common.files import digest_of
 from zlbench_core.ir.normalise import normalise
 
 LAUNCH_OPTIONS = ("num_warps", "num_stages", "num_ctas", "maxnreg")

@@ -10,8 +10,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from zlbench_core.common.files import sha256_of, write_json
 from zlbench_core.errors import ArchiveError
-from zlbench_core.files import sha256_of, write_json
 from zlbench_core.ir import normalise
 from zlbench_core.ir.archive import FOLDER, INDEX, SCHEMA_VERSION, VARIANT, in_order
 from zlbench_core.ir.fingerprint import VariantFacts, normalised_digest, raw_digest

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 from zlbench_core.campaign.model import Campaign
-from zlbench_core.files import write_json
+from zlbench_core.common.files import write_json
 from zlbench_core.judge.ir.gate import gate
 from zlbench_core.records.identity import load_identity
 

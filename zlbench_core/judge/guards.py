@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from zlbench_core.caliber.guard import undeclared_differences
+from zlbench_core.common.files import read_object, sha256_of
 from zlbench_core.errors import ArchiveError, ReadError
-from zlbench_core.files import read_object, sha256_of
 from zlbench_core.ir.archive import Archive, read_archive
 from zlbench_core.judge.collect import Run
 from zlbench_core.judge.ir.compare import DIFFERENT, IDENTICAL, GateResult, compare_read

@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from zlbench_core.caliber.guard import compared_values
+from zlbench_core.common.text import printable
 from zlbench_core.errors import IdentityError, ReadError
 from zlbench_core.judge.receipt import identity_files, read_receipt
 from zlbench_core.records.identity import load_identity
-from zlbench_core.results.text import printable
 
 # What a reader asks of a number first; of the rest only what differs is told.
 _ALWAYS = ("environment.triton", "environment.torch", "environment.python", "provider_commit", "driver")

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from zlbench_core.campaign.model import Campaign
-from zlbench_core.files import write_json
+from zlbench_core.common.files import write_json
 from zlbench_core.judge.collect import load_runs
 from zlbench_core.judge.store import read_gates, store_campaign, store_operator
 from zlbench_core.verdicts.stored import judge_operator

@@ -18,7 +18,7 @@ from typing import Any
 
 from zlbench_core.campaign.model import Campaign
 from zlbench_core.campaign.quick_schemas import compiled
-from zlbench_core.files import sha256_of
+from zlbench_core.common.files import sha256_of
 from zlbench_core.judge.collect import load_runs
 from zlbench_core.judge.evidence import sample_lines
 from zlbench_core.judge.judge import OperatorCase

@@ -9,9 +9,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from zlbench_core.common.places import SIDE_PATH
 from zlbench_core.errors import PinsError
 from zlbench_core.pins.merge import COMPILER_FIELDS
-from zlbench_core.places import SIDE_PATH
 from zlbench_core.providers.git import tree_facts
 
 _ASK = """

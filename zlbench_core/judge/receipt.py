@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
+from zlbench_core.common.files import sha256_of
 from zlbench_core.errors import IdentityError, ReadError
-from zlbench_core.files import sha256_of
 from zlbench_core.run.runner import check_digests
 
 RECEIPT = "receipt.json"

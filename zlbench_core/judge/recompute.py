@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from zlbench_core.common.files import read_object, sha256_of
 from zlbench_core.errors import ReadError
-from zlbench_core.files import read_object, sha256_of
 from zlbench_core.judge.show import read_verdicts
 from zlbench_core.judge.summary import framed
 from zlbench_core.results.store import ROUNDS_NAME, read_rounds

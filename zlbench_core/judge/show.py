@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from zlbench_core.campaign.schema_files import check
+from zlbench_core.common.files import read_object
+from zlbench_core.common.text import level, percent
 from zlbench_core.errors import ReadError
-from zlbench_core.files import read_object
 from zlbench_core.judge.code import COLUMNS, shown_lines
 from zlbench_core.judge.headline import read_headline
 from zlbench_core.judge.hints import spelling_hint
@@ -17,7 +18,6 @@ from zlbench_core.judge.receipt import read_receipt
 from zlbench_core.results.console import fitted, status_table, text_table
 from zlbench_core.results.rows import positive
 from zlbench_core.results.tables import read_table
-from zlbench_core.results.text import level, percent
 
 
 def show_campaign(folder: Path, width: int | None = None) -> str:

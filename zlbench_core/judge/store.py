@@ -9,8 +9,8 @@ from typing import Any
 from zlbench_core.campaign.model import Campaign
 from zlbench_core.campaign.quick_schemas import surely_fits
 from zlbench_core.campaign.schema_files import check
+from zlbench_core.common.files import read_object
 from zlbench_core.errors import ArchiveError
-from zlbench_core.files import read_object
 from zlbench_core.judge.collect import Run
 from zlbench_core.judge.evidence import Calls, stored_rows, with_calls
 from zlbench_core.judge.judge import OperatorCase, build_case, one_sided_case

@@ -9,7 +9,7 @@ from typing import Any
 
 from zlbench_core import __version__
 from zlbench_core.campaign.model import Campaign
-from zlbench_core.files import sha256_of, write_json
+from zlbench_core.common.files import sha256_of, write_json
 from zlbench_core.judge.code import code_lines
 from zlbench_core.judge.parts import OperatorPart, operator_parts
 from zlbench_core.judge.store import read_gates, store_campaign

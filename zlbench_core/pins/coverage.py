@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from zlbench_core.files import digest_of
+from zlbench_core.common.files import digest_of
 
 Plan = list[dict[str, Any]]
 

@@ -13,7 +13,7 @@ import textwrap
 from collections.abc import Iterator
 from typing import Any
 
-from zlbench_core.files import digest_of
+from zlbench_core.common.files import digest_of
 
 Json = Any
 

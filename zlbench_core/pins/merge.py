@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from zlbench_core.common.files import sha256_of, write_json
 from zlbench_core.errors import IdentityError, PinsError
-from zlbench_core.files import sha256_of, write_json
 from zlbench_core.pins.configs import describe
 from zlbench_core.pins.coverage import coverage_gap, shapes_digest
 from zlbench_core.pins.near_ties import Timing, within_noise

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from zlbench_core.common.files import read_object, sha256_of, write_json
 from zlbench_core.errors import PinsError, UnknownBackendError
-from zlbench_core.files import read_object, sha256_of, write_json
 from zlbench_core.pins.records import SCHEMA_VERSION, Entry, entries_of
 
 PINS_NAME = "pins.json"

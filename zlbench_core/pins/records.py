@@ -7,8 +7,8 @@ from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
+from zlbench_core.common.files import read_object, write_json
 from zlbench_core.errors import PinsError
-from zlbench_core.files import read_object, write_json
 from zlbench_core.pins.keys import key_id
 
 SCHEMA_VERSION = 1

@@ -7,10 +7,10 @@ import re
 from pathlib import Path
 
 from zlbench_core.campaign.model import Campaign, Side
+from zlbench_core.common.spelling import did_you_mean
 from zlbench_core.providers.base import Invocation, suite_argv
 from zlbench_core.providers.git import source_digest, sources
 from zlbench_core.providers.nodes import class_names, node_of, strings_of
-from zlbench_core.spelling import did_you_mean
 
 SUITE = Path(__file__).parent.parent / "suite"
 

@@ -7,8 +7,8 @@ from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
 
+from zlbench_core.common.files import read_object, write_json
 from zlbench_core.errors import IdentityError
-from zlbench_core.files import read_object, write_json
 
 SCHEMA_VERSION = 1
 FILE_NAME = "run_identity.json"

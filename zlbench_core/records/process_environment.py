@@ -9,8 +9,8 @@ from importlib import import_module
 from typing import Any
 
 from zlbench_core.backends.variables import LOCATIONS, PREFIXES
+from zlbench_core.common.sealing import sealed
 from zlbench_core.records.run_env import DECLARED
-from zlbench_core.sealing import sealed
 
 
 def collect_variables(environ: Mapping[str, str] = os.environ) -> dict[str, str]:

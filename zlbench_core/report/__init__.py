@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from zlbench_core.files import write_text
+from zlbench_core.common.files import write_text
 from zlbench_core.judge.receipt import Track, untracked
 from zlbench_core.report.markdown import markdown
 from zlbench_core.report.page import page

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from zlbench_core.caliber.guard import CALIBER_FIELDS, compared_values, is_declared
-from zlbench_core.plural import count
+from zlbench_core.common.plural import count
 
 CHECKS = (
     ("status", "every run finished green with a latency for all that was asked"),

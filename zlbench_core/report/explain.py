@@ -6,11 +6,11 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from zlbench_core.campaign.looks import Looks
+from zlbench_core.common.plural import count
+from zlbench_core.common.text import level, percent
 from zlbench_core.judge.hints import spelling_hint
 from zlbench_core.judge.show import interval_name
-from zlbench_core.plural import count
 from zlbench_core.report.words import change, interval, probability, ratio
-from zlbench_core.results.text import level, percent
 
 Operator = dict[str, Any]
 Found = dict[str, Any]

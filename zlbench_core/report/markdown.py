@@ -6,13 +6,13 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from zlbench_core.common.plural import count
+from zlbench_core.common.text import printable, shortened
 from zlbench_core.judge.headline import headline
 from zlbench_core.judge.show import interval_name, told_verdict, verdict_lines
-from zlbench_core.plural import count
 from zlbench_core.report.operators import RELEASED, single_views
 from zlbench_core.report.source import SILENT, Results
 from zlbench_core.report.words import interval, ratio, sides_text
-from zlbench_core.results.text import printable, shortened
 
 MAX_LINES = 50  # a comment on GitHub takes 65,536 characters
 MAX_CELL = 240

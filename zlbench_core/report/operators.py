@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from zlbench_core.common.text import percent
 from zlbench_core.judge.show import told_verdict, verdict_lines
 from zlbench_core.report.explain import MEANINGS, explain
 from zlbench_core.report.plots import Plot, forest, round_plots
@@ -12,7 +13,6 @@ from zlbench_core.report.series import row_label
 from zlbench_core.report.source import SILENT, Results
 from zlbench_core.report.variants import gate_view
 from zlbench_core.report.words import interval, number, probability, ratio
-from zlbench_core.results.text import percent
 
 RELEASED = " ⚠ released"
 FLAG = "⚠ "  # before a name in a plot, where a narrow window cuts the end

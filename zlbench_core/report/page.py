@@ -11,10 +11,11 @@ from jinja2 import Environment, FunctionLoader, StrictUndefined
 from markupsafe import Markup
 
 from zlbench_core import __version__
+from zlbench_core.common.plural import count
+from zlbench_core.common.text import printable, shortened
 from zlbench_core.judge.headline import headline
 from zlbench_core.judge.pins.pins_show import NOTHING
 from zlbench_core.judge.show import interval_name
-from zlbench_core.plural import count
 from zlbench_core.report.calibers import check_rows, differing_first, value_rows
 from zlbench_core.report.conditions import conditions_rows
 from zlbench_core.report.explain import MEANINGS
@@ -24,7 +25,6 @@ from zlbench_core.report.plots import Plot, specs
 from zlbench_core.report.scripts import content_policy, scripts
 from zlbench_core.report.source import Results
 from zlbench_core.report.words import sides_text
-from zlbench_core.results.text import printable, shortened
 
 _BRIEF = (
     120  # characters of a reason, wherever it does not stand in full: it does so in its operator's details

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from zlbench_core.files import atomic_open
+from zlbench_core.common.files import atomic_open
 from zlbench_core.results.tables import AB_FIELDS, STATUS_FIELDS, SUMMARY_FIELDS, read_table
 
 TABLES = {"ops_status": STATUS_FIELDS, "summary": SUMMARY_FIELDS, "ab": AB_FIELDS}

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from zlbench_core.common.text import percent
 from zlbench_core.results.rows import positive
-from zlbench_core.results.text import percent
 
 
 def number(value: Any, digits: int = 4) -> str:

@@ -11,7 +11,7 @@ import unicodedata
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
-from zlbench_core.results.text import printable
+from zlbench_core.common.text import printable
 
 STATUS_COLUMNS = ("op", "side", "status", "speedup", "rows", "rounds", "partial_dtypes", "markers", "reason")
 MIN_WIDTH = 40  # no number is wider than what is left of it beside the indentation

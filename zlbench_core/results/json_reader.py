@@ -14,11 +14,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
 
+from zlbench_core.common.text import printable, shortened
 from zlbench_core.errors import ReadError
 from zlbench_core.results.log_error import error_reason
 from zlbench_core.results.records import rows_of_record
 from zlbench_core.results.rows import MAX_ROWS, Failure, Row, number_occurrences
-from zlbench_core.results.text import printable, shortened
 
 MAX_JSON_BYTES = 64 << 20
 _READ_BYTES = 1 << 16

@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 import re
 
+from zlbench_core.common.text import one_line
 from zlbench_core.errors import ReadError
 from zlbench_core.results.fallbacks import FALLBACK_MARKERS
 from zlbench_core.results.log_report import MAX_LISTED, LogReport
 from zlbench_core.results.log_table import Header, Title, parse_header, parse_row, parse_title
 from zlbench_core.results.records import rows_of_record
 from zlbench_core.results.rows import MAX_ROWS
-from zlbench_core.results.text import one_line
 
 MAX_MARKER_CHARS = 2000
 _MARKER = re.compile(r"\b(?:BENCHMARK|AUTOTUNE)_[A-Z][A-Z0-9_]{2,60}\b")

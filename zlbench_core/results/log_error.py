@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from zlbench_core.results.text import one_line
+from zlbench_core.common.text import one_line
 
 CHAINED = "The above exception was the direct cause of the following exception"
 _POINTER = re.compile(r"[\^~]+")

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from zlbench_core.common.text import one_line, printable
 from zlbench_core.results import log_pytest
 from zlbench_core.results.log_error import CHAINED, ErrorBlock, chained_cause
 from zlbench_core.results.log_report import MAX_LISTED, LogReport
 from zlbench_core.results.log_table import after_progress
 from zlbench_core.results.rows import Failure, PytestSummary
-from zlbench_core.results.text import one_line, printable
 
 DATABASE_LOCKED = "database is locked"  # the tuner's
 BLAMED_ON_THE_MACHINE = ("BENCHMARK_ENVIRONMENT_FAILURE", "BENCHMARK_DEVICE_FAULT")  # by the timing plugin

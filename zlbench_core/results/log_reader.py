@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+from zlbench_core.common.text import strip_ansi
 from zlbench_core.results.log_blocks import BlockReader
 from zlbench_core.results.log_error import CHAINED
 from zlbench_core.results.log_lines import read_blocks
@@ -16,7 +17,6 @@ from zlbench_core.results.log_outcome import OutcomeReader
 from zlbench_core.results.log_pytest import MAX_CHARS, wrapper_exit
 from zlbench_core.results.log_report import LogReport
 from zlbench_core.results.rows import number_occurrences
-from zlbench_core.results.text import strip_ansi
 
 _TRACEBACK_STARTS = b"E_\x1b"
 _SIZE_STARTS = b"0123456789N"

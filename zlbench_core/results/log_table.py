@@ -18,9 +18,9 @@ import re
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from zlbench_core.common.text import printable
 from zlbench_core.results.rows import FAILED, SUCCESS, BlockKey, Row, positive
 from zlbench_core.results.sizes import UNKNOWN_SIZE, size_from_log
-from zlbench_core.results.text import printable
 
 MAX_TITLE_CHARS = 500
 MAX_ROW_CHARS = 16_384

@@ -8,10 +8,10 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from zlbench_core.common.text import one_line, printable
 from zlbench_core.errors import ReadError
 from zlbench_core.results.rows import FAILED, SUCCESS, Row, positive
 from zlbench_core.results.sizes import canonical_size
-from zlbench_core.results.text import one_line, printable
 
 
 def rows_of_record(record: Any) -> list[Row]:

@@ -8,9 +8,9 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
+from zlbench_core.common.text import one_line
 from zlbench_core.errors import ReadError
 from zlbench_core.results.rows import Row, RowKey, positive
-from zlbench_core.results.text import one_line
 
 FILE_NAME = "samples.jsonl"
 MAX_SAMPLES_BYTES = 512 << 20

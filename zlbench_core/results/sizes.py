@@ -14,7 +14,7 @@ import re
 from functools import lru_cache
 from typing import Any
 
-from zlbench_core.results.text import printable
+from zlbench_core.common.text import printable
 
 MAX_SIZE_CHARS = 1000
 MAX_KNOWN_SIZES = 10_000

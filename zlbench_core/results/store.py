@@ -18,8 +18,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from zlbench_core.campaign.looks import Looks
+from zlbench_core.common.files import atomic_open
 from zlbench_core.errors import ReadError
-from zlbench_core.files import atomic_open
 from zlbench_core.verdicts.stored import RowRound, StoredCampaign, StoredOperator, StoredRow
 
 SCHEMA_VERSION = 2

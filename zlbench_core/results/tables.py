@@ -16,9 +16,9 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+from zlbench_core.common.files import atomic_open
+from zlbench_core.common.text import printable
 from zlbench_core.errors import ReadError
-from zlbench_core.files import atomic_open
-from zlbench_core.results.text import printable
 
 SUMMARY_FIELDS = (
     "backend",

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from zlbench_core.backends import get_backend
 from zlbench_core.backends.base import DeviceInfo
 from zlbench_core.campaign.model import Campaign, Side
-from zlbench_core.places import SIDE_PATH
+from zlbench_core.common.places import SIDE_PATH
 from zlbench_core.providers import get_provider
 from zlbench_core.records import run_env
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from zlbench_core.backends import get_backend
 from zlbench_core.campaign.model import Campaign, Side
-from zlbench_core.files import sha256_of
+from zlbench_core.common.files import sha256_of
 from zlbench_core.providers import get_provider
 from zlbench_core.records.process_environment import collect_variables
 from zlbench_core.run.environment import side_environment

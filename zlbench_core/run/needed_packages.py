@@ -11,7 +11,7 @@ from importlib.util import find_spec
 
 from packaging.requirements import Requirement
 
-from zlbench_core.plural import listed
+from zlbench_core.common.plural import listed
 
 DISTRIBUTIONS = {"pytest": "pytest", "torch": "torch", "triton": "triton", "yaml": "pyyaml"}  # by module
 

@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from zlbench_core.campaign.model import Autotune, Campaign, Placebo
+from zlbench_core.common.files import digest_of, read_object
 from zlbench_core.errors import ConfigError
-from zlbench_core.files import digest_of, read_object
 from zlbench_core.run.facts import machine_facts, side_facts
 from zlbench_core.run.source_digests import all_sources
 from zlbench_core.verdicts import Looks, fixed_looks, minimum_rounds, plan_looks

@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from zlbench_core.campaign.model import Campaign
-from zlbench_core.files import write_json
+from zlbench_core.common.files import write_json
 from zlbench_core.judge.collect import load_run
 from zlbench_core.judge.status import status_of
 from zlbench_core.pins.merge import merge_shards

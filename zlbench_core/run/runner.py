@@ -17,8 +17,8 @@ import yaml
 
 from zlbench_core.backends import get_backend
 from zlbench_core.campaign.model import Campaign, Side
+from zlbench_core.common.files import sha256_of, write_json, write_text
 from zlbench_core.errors import MachineError
-from zlbench_core.files import sha256_of, write_json, write_text
 from zlbench_core.providers import Invocation, get_provider
 from zlbench_core.records import run_env
 from zlbench_core.records.identity import init_identity, load_identity, now, update_identity

@@ -12,11 +12,11 @@ import yaml
 
 from zlbench_core.campaign.model import Campaign
 from zlbench_core.campaign.yaml_file import LOADER, yaml_mistake
+from zlbench_core.common.spelling import did_you_mean
+from zlbench_core.common.text import printable, shortened
 from zlbench_core.errors import PreflightError
 from zlbench_core.providers import get_provider
 from zlbench_core.providers.nodes import strings_of
-from zlbench_core.results.text import printable, shortened
-from zlbench_core.spelling import did_you_mean
 
 MAX_BYTES = 1 << 20  # the largest known, of 97 operators, has 17 kB
 EXPECTED = "{shapes: [[16, 64], ...]} is expected"

@@ -6,8 +6,8 @@ import hashlib
 from functools import cache
 from pathlib import Path
 
-from zlbench_core.files import sha256_of
-from zlbench_core.places import PACKAGE, WORKFLOW
+from zlbench_core.common.files import sha256_of
+from zlbench_core.common.places import PACKAGE, WORKFLOW
 
 _SUFFIXES = {".py", ".yaml", ".smk", ".j2", ".css", ".js"}
 # These read finished runs: a change in them recomputes the summary, and no measurement.
@@ -17,7 +17,7 @@ _READERS = (
     "report/",
     "commands/",
     "commands/cli.py",
-    "progress.py",
+    "common/progress.py",
     "judge/summary.py",
     "judge/lines.py",
     "judge/judge.py",
@@ -44,7 +44,7 @@ _READERS += (
     "caliber",
     "campaign/quick_schemas.py",
     "commands/",
-    "folder_lock.py",
+    "common/locks.py",
     "start/snakemake_api.py",
     "start/run_folder.py",
     "scripts/first_look.py",

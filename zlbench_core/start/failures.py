@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from zlbench_core.chain.step import FAILURE_SUFFIX, INTERRUPTED, INTERRUPTION, failure_path
+from zlbench_core.common.step import FAILURE_SUFFIX, INTERRUPTED, INTERRUPTION, failure_path
 
 Known = Mapping[Path, int]
 

@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import Any
 
 from zlbench_core.campaign.model import Campaign
+from zlbench_core.common.files import sha256_of, write_json
 from zlbench_core.errors import IdentityError, PinsError, PreflightError
-from zlbench_core.files import sha256_of, write_json
 from zlbench_core.pins.merge import merge_shards
 from zlbench_core.pins.pins import DISCARDED, META_NAME, validate_pins
 from zlbench_core.records.identity import identity_path, load_identity

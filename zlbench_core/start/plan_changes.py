@@ -14,8 +14,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from zlbench_core.files import digest_of, write_json
-from zlbench_core.plural import count
+from zlbench_core.common.files import digest_of, write_json
+from zlbench_core.common.plural import count
 
 SCHEMA_VERSION = 1
 # How many parts of earlier campaigns are kept: some kilobytes each.

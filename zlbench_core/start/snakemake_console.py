@@ -12,8 +12,8 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from zlbench_core.chain.step import INTERRUPTED
-from zlbench_core.plural import count
+from zlbench_core.common.plural import count
+from zlbench_core.common.step import INTERRUPTED
 from zlbench_core.start.plan_changes import PlanChanges
 
 # The exit code that the step of these log files wrote down, having told its failure in a line; None: it told nothing.

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from zlbench_core.files import write_json
+from zlbench_core.common.files import write_json
 from zlbench_core.suite import config as suite_config
 from zlbench_core.suite.report import Block
 

@@ -5,8 +5,8 @@ from dataclasses import replace
 
 import pytest
 
+from zlbench_core.common.files import sha256_of
 from zlbench_core.errors import PinsError
-from zlbench_core.files import sha256_of
 from zlbench_core.pins import load_pins, merge_shards, validate_pins
 from zlbench_core.pins.coverage import benchmark_plan
 from zlbench_core.pins.keys import key_id

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from zlbench_core.commands.cli import main
-from zlbench_core.files import write_json
+from zlbench_core.common.files import write_json
 from zlbench_core.judge.pins.tuner_database import read_tuner_database
 from zlbench_core.pins.keys import key_id
 from zlbench_core.pins.pins import load_pins, publish_pins

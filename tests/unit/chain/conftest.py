@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from zlbench_core.campaign.model import load_campaign
-from zlbench_core.files import sha256_of, write_json
+from zlbench_core.common.files import sha256_of, write_json
 from zlbench_core.ir.fingerprint import VariantFacts
 from zlbench_core.ir.writer import ArchiveWriter
 from zlbench_core.judge import store

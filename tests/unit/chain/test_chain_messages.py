@@ -7,7 +7,7 @@ import json
 import pytest
 
 from zlbench_core.commands.cli import main
-from zlbench_core.files import sha256_of, write_json
+from zlbench_core.common.files import sha256_of, write_json
 from zlbench_core.judge.gate import compare_ir
 from zlbench_core.judge.show import show_campaign
 from zlbench_core.judge.summary import summarise

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from zlbench_core.campaign.model import load_campaign
-from zlbench_core.files import sha256_of, write_json
+from zlbench_core.common.files import sha256_of, write_json
 from zlbench_core.records.identity import identity_path, load_identity
 from zlbench_core.run.plans import preflight_name, round_digest
 from zlbench_core.run.source_digests import measuring_sources

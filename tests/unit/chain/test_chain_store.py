@@ -12,8 +12,8 @@ import pytest
 
 from zlbench_core.commands import verdict
 from zlbench_core.commands.cli import main
+from zlbench_core.common.files import sha256_of
 from zlbench_core.errors import ReadError
-from zlbench_core.files import sha256_of
 from zlbench_core.judge.collect import load_run, timed_calls
 from zlbench_core.judge.evidence import sample_lines, stored_rows, with_calls
 from zlbench_core.judge.judge import build_case

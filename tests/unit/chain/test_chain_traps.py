@@ -15,8 +15,8 @@ from pathlib import Path
 import pytest
 
 from zlbench_core.commands.cli import main
+from zlbench_core.common.files import sha256_of, write_json
 from zlbench_core.errors import ConfigError
-from zlbench_core.files import sha256_of, write_json
 from zlbench_core.judge.compare import compare_runs
 from zlbench_core.judge.ir.compare import GateResult
 from zlbench_core.judge.ir.gate import gate_document

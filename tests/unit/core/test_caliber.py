@@ -8,7 +8,7 @@ from zlbench_core.caliber.guard import (
     caliber_hazards,
     undeclared_differences,
 )
-from zlbench_core.files import write_json
+from zlbench_core.common.files import write_json
 
 BASE = {
     "schema_version": 1,

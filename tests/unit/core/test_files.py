@@ -4,8 +4,8 @@ import hashlib
 
 import pytest
 
+from zlbench_core.common.files import read_object, read_whole, sha256_of
 from zlbench_core.errors import ReadError
-from zlbench_core.files import read_object, read_whole, sha256_of
 
 
 @pytest.mark.parametrize("size", [0, 1, 1 << 16, (1 << 17) + 1])

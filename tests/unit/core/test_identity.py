@@ -4,8 +4,8 @@ import json
 
 import pytest
 
+from zlbench_core.common.files import atomic_open
 from zlbench_core.errors import IdentityError
-from zlbench_core.files import atomic_open
 from zlbench_core.records.identity import identity_path, init_identity, load_identity, update_identity
 
 

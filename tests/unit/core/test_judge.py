@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from zlbench_core.files import sha256_of, write_json
+from zlbench_core.common.files import sha256_of, write_json
 from zlbench_core.judge.collect import load_runs
 from zlbench_core.judge.evidence import stored_rows
 from zlbench_core.judge.judge import build_case

@@ -13,8 +13,8 @@ from snakemake.cli import parse_config
 
 from zlbench_core.caliber.guard import missing_fields, undeclared_differences
 from zlbench_core.campaign.model import default_config, load_campaign
+from zlbench_core.common.files import write_json
 from zlbench_core.errors import ConfigError
-from zlbench_core.files import write_json
 from zlbench_core.records.process_environment import collect_variables
 from zlbench_core.run import devices
 

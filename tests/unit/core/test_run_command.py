@@ -9,8 +9,8 @@ import pytest
 from zlbench_core.campaign.model import load_campaign
 from zlbench_core.commands import run as command
 from zlbench_core.commands.cli import main
+from zlbench_core.common.places import SNAKEFILE
 from zlbench_core.errors import MachineError
-from zlbench_core.places import SNAKEFILE
 from zlbench_core.start.snakemake_api import _check_run_folder
 
 TRIGGERS = ["--rerun-triggers", "mtime", "params", "input", "software-env"]

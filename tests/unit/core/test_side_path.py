@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from zlbench_core import places
 from zlbench_core.campaign.model import load_campaign
+from zlbench_core.common import places
 from zlbench_core.providers import get_provider
 from zlbench_core.run.environment import side_environment
 from zlbench_core.run.preflight import PROBE
@@ -50,7 +50,8 @@ def answer(python: Path | str, path: Path, code: str):
 LOOK = """
 import importlib.util, json
 import zlbench_core
-from zlbench_core import errors, places
+from zlbench_core import errors
+from zlbench_core.common import places
 found = importlib.util.find_spec("intruder")
 print(json.dumps([zlbench_core.__file__, errors.__file__, str(places.SCHEMAS), found is not None]))
 """

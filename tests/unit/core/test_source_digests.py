@@ -8,7 +8,7 @@ import pytest
 import yaml
 
 from zlbench_core.commands.run import RERUN_TRIGGERS
-from zlbench_core.places import WORKFLOW
+from zlbench_core.common.places import WORKFLOW
 from zlbench_core.run import source_digests
 
 
@@ -68,5 +68,5 @@ def test_every_profile_leaves_code_out_of_the_triggers(profile: Path):
 
 def test_a_receipt_names_every_source_by_its_path_in_the_checkout():
     names = source_digests.harness_files()
-    assert {"workflow/Snakefile", "workflow/rules/common.smk", "zlbench_core/places.py"} <= set(names)
+    assert {"workflow/Snakefile", "workflow/rules/common.smk", "zlbench_core/common/places.py"} <= set(names)
     assert {name.partition("/")[0] for name in names} == {"workflow", "zlbench_core"}

@@ -9,7 +9,7 @@ import signal
 
 import pytest
 
-from zlbench_core.chain.step import failure_path, step
+from zlbench_core.common.step import failure_path, step
 from zlbench_core.errors import ConfigError
 from zlbench_core.start.failures import failure_lines, known_failures, last_word
 

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from zlbench_core.campaign.model import load_campaign
+from zlbench_core.common.files import sha256_of, write_json
 from zlbench_core.errors import ReadError
-from zlbench_core.files import sha256_of, write_json
 from zlbench_core.judge import store
 from zlbench_core.judge.summary import summarise
 from zlbench_core.results.store import read_samples_table

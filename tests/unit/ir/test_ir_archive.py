@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from ir_helpers import facts
 
+from zlbench_core.common.files import sha256_of
 from zlbench_core.errors import ArchiveError
-from zlbench_core.files import sha256_of
 from zlbench_core.ir import normalise
 from zlbench_core.ir.archive import read_archive, read_variant
 from zlbench_core.ir.writer import ArchiveWriter

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from report_browser import browser_tab, find_browser
 
-from zlbench_core.files import sha256_of
+from zlbench_core.common.files import sha256_of
 
 STORED = Path(__file__).parents[2] / "data" / "report" / "ab.tar.gz"
 

@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from zlbench_core.progress import track
+from zlbench_core.common.progress import track
 
 
 class Terminal(io.StringIO):

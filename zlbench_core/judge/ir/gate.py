@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from zlbench_core.files import write_json
+from zlbench_core.common.files import write_json
 from zlbench_core.judge.ir.compare import IDENTICAL, UNKNOWN, GateResult, Pair, compare_archives
 from zlbench_core.judge.ir.costs import Cost, change_ranges, pair_costs
 

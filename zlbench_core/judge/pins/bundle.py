@@ -12,8 +12,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from zlbench_core.common.files import read_object, write_json, write_text
 from zlbench_core.errors import PinsError
-from zlbench_core.files import read_object, write_json, write_text
 from zlbench_core.judge.pins.pin_sets import find_pin_folders
 from zlbench_core.pins.pins import DISCARDED, META_NAME, PINS_NAME, backend_ok, load_pins, validate_pins
 from zlbench_core.pins.records import SCHEMA_VERSION, entries_of

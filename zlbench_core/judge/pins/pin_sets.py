@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from zlbench_core.common.files import read_object
 from zlbench_core.errors import PinsError
-from zlbench_core.files import read_object
 from zlbench_core.pins.pins import DISCARDED, META_NAME, PINS_NAME, load_pins
 from zlbench_core.pins.records import FILE_NAME, SCHEMA_VERSION, Entry, read_records
 

@@ -6,11 +6,11 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+from zlbench_core.common.plural import count
 from zlbench_core.judge.pins.pin_sets import PinSet
 from zlbench_core.pins.configs import describe
 from zlbench_core.pins.pins import DISCARDED
 from zlbench_core.pins.records import Entry
-from zlbench_core.plural import count
 from zlbench_core.results.console import text_table
 
 ORIGIN_FIELDS = ("backend", "device", "compiler", "provider", "provider_commit", "level", "shapes_digest")

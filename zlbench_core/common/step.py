@@ -10,8 +10,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import FrameType
 
+from zlbench_core.common.files import write_json
 from zlbench_core.errors import MachineError, PreflightError, ZlbenchError
-from zlbench_core.files import write_json
 
 FAILURE_SUFFIX = ".failure.json"
 INTERRUPTED = 130

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-PACKAGE = Path(__file__).resolve().parent
+PACKAGE = Path(__file__).resolve().parents[1]
 SIDE_PATH = PACKAGE / "side_path"  # for PYTHONPATH: holds the package and nothing else
 
 

@@ -1,1 +1,0 @@
-"""The steps of the chain, one module each; the workflow's scripts call them."""
