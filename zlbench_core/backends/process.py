@@ -34,7 +34,7 @@ def torch_named_device(kind: str, driver: str | None) -> dict[str, str | None]:
 def give_back_cuda_pool(pool: Any) -> None:
     """End the allocation of the current device's graph pool and drop it, as a capture that works does itself.
 
-    The names are torch's own, private ones (2.4 to 2.13); a torch without them keeps the pool.
+    The names are torch's own, private ones (2.4 to 2.15); a torch without them keeps the pool.
     """
     import torch
 

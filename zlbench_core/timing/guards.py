@@ -68,8 +68,9 @@ def pools_given_back(interface: ModuleType | Any, give_back: Callable[[Any], Non
     finally:
         interface.graph = original
         for pool in unfinished:
-            # Tidying up may fail too on a device that is broken; the error under way must not be hidden.
-            with suppress(RuntimeError):
+            # Tidying up may fail too, on a broken device or a torch whose private names take something else;
+            # the error under way must not be hidden.
+            with suppress(Exception):
                 give_back(pool)
 
 

@@ -90,9 +90,16 @@ def test_an_interface_without_graph_pools_is_left_alone(device: FakeDevice) -> N
         assert interface.graph is original
 
 
-def test_a_give_back_that_fails_does_not_hide_the_error(device: FakeDevice) -> None:
+@pytest.mark.parametrize(
+    "failure",
+    [
+        RuntimeError("CUDA error: device-side assert triggered"),
+        TypeError("_cuda_endAllocateToPool(): incompatible function arguments"),
+    ],
+)
+def test_a_give_back_that_fails_does_not_hide_the_error(device: FakeDevice, failure: Exception) -> None:
     def give_back(_: Any) -> None:
-        raise RuntimeError("CUDA error: device-side assert triggered")
+        raise failure
 
     interface = device.interface("CUDAGraph")
     with (
