@@ -24,6 +24,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from zlbench_core.backends.base import DeviceInfo
 from zlbench_core.campaign.model import Campaign, default_config, load_campaign
+from zlbench_core.judge.status import failure_causes
 from zlbench_core.providers import get_provider
 from zlbench_core.records import run_env
 from zlbench_core.run.devices import Lease, lease
@@ -54,7 +55,7 @@ def _cpu_seconds() -> float:
 
 def record(campaign: Campaign, op: str, root: Path) -> Path:
     record_shard(campaign, op, (0, 1), 0, root / "record" / "shard-0")
-    publish_pins(campaign, op, [root / "record" / "shard-0"], 0, root / "pins")
+    publish_pins(campaign, op, [root / "record" / "shard-0"], 0, root / "pins", failure_causes)
     return root / "pins"
 
 

@@ -15,6 +15,7 @@ import atheris
 
 with atheris.instrument_imports(include=["zlbench_core"]):
     from zlbench_core.caliber.guard import caliber_complaints, undeclared_differences
+    from zlbench_core.campaign.plan_text import read_plan
     from zlbench_core.errors import ZlbenchError
     from zlbench_core.ir.archive import read_archive
     from zlbench_core.ir.normalise import normalise
@@ -25,7 +26,6 @@ with atheris.instrument_imports(include=["zlbench_core"]):
     from zlbench_core.pins.records import read_records
     from zlbench_core.results.samples import read_samples
     from zlbench_core.results.tables import read_table
-    from zlbench_core.run.plans import read_plan
 
 IDENTITY = b'{"schema_version": 1, "status": "complete", "digests": {}}'
 

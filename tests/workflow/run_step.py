@@ -11,10 +11,13 @@ from pathlib import Path
 import yaml
 
 from zlbench_core.campaign.model import Campaign, load_campaign
+from zlbench_core.campaign.plan_text import read_plan
 from zlbench_core.common.files import write_json
 from zlbench_core.common.sealing import carry
 from zlbench_core.common.step import step
 from zlbench_core.judge.gate import compare_ir, gate_device
+from zlbench_core.judge.shapes import write_shapes
+from zlbench_core.judge.status import failure_causes
 from zlbench_core.judge.summary import summarise
 from zlbench_core.run import plans
 from zlbench_core.run.preflight import preflight
@@ -75,11 +78,13 @@ def _preflight(campaign: Campaign) -> None:
 
 
 def _pins(campaign: Campaign) -> None:
-    publish_pins(campaign, "add", [ADD / "record" / "shard-0"], 0, ADD / "pins")
+    publish_pins(campaign, "add", [ADD / "record" / "shard-0"], 0, ADD / "pins", failure_causes)
 
 
 def _replay(campaign: Campaign) -> None:
     replay_round(campaign, "add", 1, 0, RUNS, ADD / "pins")
+    for run_dir in RUNS.values():
+        write_shapes(run_dir)
 
 
 def _gate(campaign: Campaign) -> None:
@@ -91,7 +96,7 @@ def _device(campaign: Campaign) -> None:
 
 
 def _summary(campaign: Campaign) -> None:
-    scoped = plans.read_plan(plans.summary_plan(campaign))
+    scoped = read_plan(plans.summary_plan(campaign))
     runs = [ADD / side / f"r{number}" for number in range(1, scoped.rounds + 1) for side in "ab"]
     summarise(scoped, runs, [ADD / "ir_gate.json"], ROOT)
 

@@ -17,7 +17,7 @@ from zlbench_core.campaign.model import default_config
 from zlbench_core.campaign.schema_files import check
 from zlbench_core.errors import ZlbenchError
 from zlbench_core.records.identity import load_identity
-from zlbench_core.run.runner import check_digests
+from zlbench_core.records.vouched import check_digests
 
 from .conftest import QUICK, REPOSITORY, SNAKEFILE, Campaign, Outcome
 

@@ -13,8 +13,8 @@ from zlbench_core.campaign.schema_files import check
 from zlbench_core.errors import ZlbenchError
 from zlbench_core.records.identity import load_identity
 from zlbench_core.records.superblock import Superblock, superblock_log_ratio
+from zlbench_core.records.vouched import check_digests
 from zlbench_core.run.duet.coins import Coins
-from zlbench_core.run.runner import check_digests
 from zlbench_core.verdicts.rounds import round_log_ratio
 
 from .conftest import Campaign, Outcome

@@ -10,6 +10,7 @@ import pytest
 import yaml
 
 from zlbench_core.campaign.model import Campaign, load_campaign
+from zlbench_core.judge.status import failure_causes
 from zlbench_core.pins.pins import load_pins
 from zlbench_core.run.record import publish_pins, record_shard
 
@@ -39,7 +40,7 @@ def sweep(tmp_path, monkeypatch):
             ]
         for future in done:
             future.result()
-        publish_pins(campaign, op, folders, 0, folder / "pins")
+        publish_pins(campaign, op, folders, 0, folder / "pins", failure_causes)
         return folder / "pins"
 
     return run

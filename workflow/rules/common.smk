@@ -3,6 +3,7 @@ import sys
 from functools import cache
 from pathlib import Path
 
+from zlbench_core.campaign import family
 from zlbench_core.common.step import error_line
 from zlbench_core.errors import ZlbenchError
 from zlbench_core.judge.show import show_campaign
@@ -92,6 +93,11 @@ def round_plan(op):
 
 
 @cache
+def compare_plan(op):
+    return plans.compare_plan(CAMPAIGN, op)
+
+
+@cache
 def look_plan(slot):
     return plans.look_plan(CAMPAIGN, ops_of_slot(slot))
 
@@ -116,6 +122,10 @@ def get_record_plan(wildcards):
 
 def get_round_plan(wildcards):
     return round_plan(wildcards.op)
+
+
+def get_compare_plan(wildcards):
+    return compare_plan(wildcards.op)
 
 
 def get_look_plan(wildcards):
@@ -182,13 +192,13 @@ def rounds_of(op):
         return range(1, CAMPAIGN.rounds + 1)
     if LOOKS_TWICE:
         look = checkpoints.first_look.get(backend=CAMPAIGN.backend, slot=slot_of(op)).output.rounds
-        return plans.rounds_after_look(look, op)
-    return plans.rounds_after_gate(CAMPAIGN, op, gate_of_slot(slot_of(op)))
+        return family.rounds_after_look(look, op)
+    return family.rounds_after_gate(CAMPAIGN, op, gate_of_slot(slot_of(op)))
 
 
 def rounds_before_look(op):
     """Of a campaign that looks twice. How many operators changed, on all devices, says when it first looks."""
-    return plans.rounds_after_gate(CAMPAIGN, op, *map(gate_of_slot, SLOTS))
+    return family.rounds_after_gate(CAMPAIGN, op, *map(gate_of_slot, SLOTS))
 
 
 def identities_of(op, rounds):

@@ -10,7 +10,7 @@ rule compare_ir:
         "logs/{backend}/{op}/ir_gate.log",
     localrule: True
     params:
-        **params_of(get_round_plan),
+        **params_of(get_compare_plan),
     message:
         "Compare the generated code of both sides of {wildcards.op}."
     script:

@@ -1,8 +1,8 @@
 from pathlib import Path
 
+from zlbench_core.campaign.plan_text import read_plan
 from zlbench_core.common.step import step
 from zlbench_core.judge.gate import compare_ir
-from zlbench_core.run.plans import read_plan
 
 with step("IR gate", snakemake.log[0]):
     campaign = read_plan(snakemake.params.plan)

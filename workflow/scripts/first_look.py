@@ -1,8 +1,9 @@
 from pathlib import Path
 
+from zlbench_core.campaign.family import read_family
+from zlbench_core.campaign.plan_text import read_plan
 from zlbench_core.common.step import step
 from zlbench_core.judge.look import first_look
-from zlbench_core.run.plans import read_family, read_plan
 
 with step("first look", snakemake.log[0]):
     first_look(

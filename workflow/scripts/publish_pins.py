@@ -1,7 +1,8 @@
 from pathlib import Path
 
+from zlbench_core.campaign.plan_text import read_plan
 from zlbench_core.common.step import step
-from zlbench_core.run.plans import read_plan
+from zlbench_core.judge.status import failure_causes
 from zlbench_core.run.record import publish_pins
 
 with step("publish pins", snakemake.log[0]):
@@ -11,4 +12,5 @@ with step("publish pins", snakemake.log[0]):
         [Path(identity).parent for identity in snakemake.input],
         snakemake.resources.device,
         Path(snakemake.output[0]).parent,
+        failure_causes,
     )

@@ -1,14 +1,17 @@
 from pathlib import Path
 
+from zlbench_core.campaign.plan_text import read_plan
 from zlbench_core.common.step import step
-from zlbench_core.run.plans import read_plan
+from zlbench_core.judge.shapes import write_shapes
 from zlbench_core.run.record import record_shard
 
 with step("record", snakemake.log[0]):
+    run_dir = Path(snakemake.output[0]).parent
     record_shard(
         read_plan(snakemake.params.plan, snakemake.resources.time_limit),
         snakemake.wildcards.op,
         (int(snakemake.wildcards.shard), snakemake.params.shards),
         snakemake.resources.device,
-        Path(snakemake.output[0]).parent,
+        run_dir,
     )
+    write_shapes(run_dir)

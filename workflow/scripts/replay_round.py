@@ -1,18 +1,24 @@
 from pathlib import Path
 
+from zlbench_core.campaign.plan_text import read_plan
 from zlbench_core.common.step import step
-from zlbench_core.run.plans import read_plan
+from zlbench_core.judge.shapes import write_shapes
 from zlbench_core.run.replay import replay_round
 
 with step("replay", snakemake.log[0]):
     campaign = read_plan(snakemake.params.plan, snakemake.resources.time_limit)
     pins = snakemake.input.get("pins")
+    run_dirs = {
+        side: Path(path).parent for side, path in zip(campaign.side_names, snakemake.output, strict=True)
+    }
     replay_round(
         campaign,
         snakemake.wildcards.op,
         int(snakemake.wildcards.round),
         snakemake.resources.device,
-        {side: Path(path).parent for side, path in zip(campaign.side_names, snakemake.output, strict=True)},
+        run_dirs,
         Path(pins).parent if pins else None,
         at_once=snakemake.threads,
     )
+    for run_dir in run_dirs.values():
+        write_shapes(run_dir)

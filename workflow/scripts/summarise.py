@@ -1,9 +1,9 @@
 from pathlib import Path
 
+from zlbench_core.campaign.plan_text import read_plan
 from zlbench_core.common.files import write_text
 from zlbench_core.common.step import step
 from zlbench_core.judge.summary import summarise
-from zlbench_core.run.plans import read_plan
 
 with step("summary", snakemake.log[0]):
     campaign = read_plan(snakemake.params.plan)

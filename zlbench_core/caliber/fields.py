@@ -30,7 +30,7 @@ MAY_DIFFER = {
     "pytest_exit": "results/status.py judges it, run by run",
     "timed_out": "results/status.py judges it, run by run",
     "failure": "the reason behind the status, in words",
-    "digests": "the runs measured other numbers; runner.check_digests holds them against the files",
+    "digests": "the runs measured other numbers; records/vouched.py holds them against the files",
     "out_dir": "where the run lies",
     "ir": "a summary of the run's IR archive; the gate compares the archives themselves",
     "plan": "judge/guards.py holds it against the campaign's own",

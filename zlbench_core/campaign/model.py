@@ -15,13 +15,12 @@ import yaml
 
 from zlbench_core.backends import get_backend
 from zlbench_core.backends.base import ALL_VISIBILITY_KEYS
+from zlbench_core.campaign.looks import check_level, minimum_rounds
 from zlbench_core.campaign.schema_files import validated
-from zlbench_core.campaign.values import check_values, check_variable
+from zlbench_core.campaign.values import check_values, check_variable, resolve_device_arg
 from zlbench_core.common.places import DEFAULT_CONFIG
 from zlbench_core.common.sealing import sealed_all, unsealed_all
 from zlbench_core.errors import ConfigError
-from zlbench_core.results.tables import resolve_device_arg
-from zlbench_core.verdicts import check_level, minimum_rounds
 
 TWO_LOOKS = "two-looks"
 RESERVED_ENV = (

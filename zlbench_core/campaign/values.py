@@ -27,6 +27,19 @@ def check_variable(name: str, where: str, source: str) -> None:
         )
 
 
+def resolve_device_arg(devices: Any = None, device: Any = None) -> Any:
+    """The devices that were asked for: `devices`, or its alias (`device`, `gpus`); None where neither is set.
+
+    An empty text counts as not set, the index 0 as set. Raises ValueError where both are set.
+    """
+    given = [value for value in (devices, device) if value is not None and value != ""]
+    if len(given) > 1:
+        raise ValueError(
+            f"devices={devices!r} and its alias device={device!r} are both set; give devices alone"
+        )
+    return given[0] if given else None
+
+
 def _problems(value: Any, where: str, source: str, depth: int) -> Iterator[str]:
     if depth > _DEEPEST:
         yield f"{shortened(where, 80)} in {source} is nested too deeply; has an anchor an alias inside it?"

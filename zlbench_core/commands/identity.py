@@ -32,7 +32,7 @@ def add(commands: Any) -> None:
 
 def run(args: argparse.Namespace) -> int:
     from zlbench_core.records.identity import load_identity
-    from zlbench_core.run.runner import check_digests
+    from zlbench_core.records.vouched import check_digests
 
     identity = load_identity(args.run_dir)
     broken = check_digests(args.run_dir)

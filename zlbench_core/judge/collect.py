@@ -11,10 +11,10 @@ from typing import Any
 from zlbench_core.caliber.recorded import Recorded
 from zlbench_core.errors import IdentityError, ReadError
 from zlbench_core.records.identity import load_identity
+from zlbench_core.records.vouched import check_digests
 from zlbench_core.results.reader import read_run
 from zlbench_core.results.rows import RowKey, RunResult
 from zlbench_core.results.samples import FILE_NAME, RowCalls, TimedCall, calls_of_rows, read_samples
-from zlbench_core.run.runner import check_digests
 
 
 @dataclass(frozen=True)

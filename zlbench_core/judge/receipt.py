@@ -9,7 +9,7 @@ from typing import Any
 
 from zlbench_core.common.files import sha256_of
 from zlbench_core.errors import IdentityError, ReadError
-from zlbench_core.run.runner import check_digests
+from zlbench_core.records.vouched import check_digests
 
 RECEIPT = "receipt.json"
 _NAMED = 5

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from zlbench_core.judge.collect import Run
+from collections.abc import Sequence
+from pathlib import Path
+
+from zlbench_core.judge.collect import Run, load_run
 from zlbench_core.results.status import CRASHED, NO_PINS, OK, SKIPPED, OperatorStatus, operator_status
 
 
@@ -21,3 +24,9 @@ def status_of(run: Run, measured: bool = True) -> OperatorStatus:
     if found.status in (OK, SKIPPED) or not (log := run.folder / "run.log").is_file():
         return found
     return OperatorStatus(found.status, f"{found.reason} ({log})")
+
+
+def failure_causes(run_dirs: Sequence[Path]) -> list[str]:
+    """What the failed ones of these runs say for themselves, each cause once, with its log."""
+    failed = [run for run in map(load_run, run_dirs) if run.identity.get("status") == "failed"]
+    return list(dict.fromkeys(status_of(run).reason for run in failed))

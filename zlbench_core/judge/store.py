@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from zlbench_core.campaign.family import campaign_looks, family_size
 from zlbench_core.campaign.model import Campaign
 from zlbench_core.campaign.quick_schemas import surely_fits
 from zlbench_core.campaign.schema_files import check
@@ -14,7 +15,7 @@ from zlbench_core.errors import ArchiveError
 from zlbench_core.judge.collect import Run
 from zlbench_core.judge.evidence import Calls, stored_rows, with_calls
 from zlbench_core.judge.judge import OperatorCase, build_case, one_sided_case
-from zlbench_core.run.plans import campaign_looks, family_size, round_digest
+from zlbench_core.run.plans import round_digest
 from zlbench_core.verdicts import fixed_looks
 from zlbench_core.verdicts.stored import SEED, StoredCampaign, StoredOperator
 
@@ -26,7 +27,7 @@ def store_operator(
 ) -> tuple[StoredOperator | None, OperatorCase, Calls]:
     """What is stored of one operator (None where nothing is: one side, and nothing to say), its case, its samples.
 
-    `family`: how many operators will be judged (plans.family_size).
+    `family`: how many operators will be judged (family.family_size).
     """
     if gate is not None and not surely_fits(gate, "ir_gate"):
         check(gate, "ir_gate", f"the gate of {op}", ArchiveError)

@@ -158,19 +158,6 @@ def _cells(path: Path | str, number: int, row: Mapping[str | None, str | None]) 
     return cells
 
 
-def resolve_device_arg(devices: Any = None, device: Any = None) -> Any:
-    """The devices that were asked for: `devices`, or its alias (`device`, `gpus`); None where neither is set.
-
-    An empty text counts as not set, the index 0 as set. Raises ValueError where both are set.
-    """
-    given = [value for value in (devices, device) if value is not None and value != ""]
-    if len(given) > 1:
-        raise ValueError(
-            f"devices={devices!r} and its alias device={device!r} are both set; give devices alone"
-        )
-    return given[0] if given else None
-
-
 def _write(path: Path | str, fields: Sequence[str], rows: Iterable[Line]) -> None:
     with atomic_open(path) as stream:
         csv.writer(stream, lineterminator="\n").writerow(fields)

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from zlbench_core.campaign.model import Campaign
 from zlbench_core.common.files import write_json
-from zlbench_core.judge.collect import load_run
-from zlbench_core.judge.status import status_of
 from zlbench_core.pins.merge import merge_shards
 from zlbench_core.pins.pins import DISCARDED
 from zlbench_core.run.devices import lease
 from zlbench_core.run.runner import RunRequest, compiled_folder, fresh_folder, run_benchmark
 
 PATIENCE = 6 * 3600.0
+
+CausesOf = Callable[[Sequence[Path]], list[str]]
 
 
 def record_shard(
@@ -29,11 +30,17 @@ def record_shard(
 
 
 def publish_pins(
-    campaign: Campaign, op: str, shard_dirs: list[Path], device: str | int | None, pins_dir: Path
+    campaign: Campaign,
+    op: str,
+    shard_dirs: list[Path],
+    device: str | int | None,
+    pins_dir: Path,
+    causes_of: CausesOf,
 ) -> None:
     """Merge complete shards into `pins_dir`, or discard all of them and publish a serial sweep's record.
 
     When that fails too, meta.json says `status: discarded` and why: the operator then has a status, not a number.
+    `causes_of` tells what the failed ones of the folders say for themselves.
     """
     result, swept = merge_shards(shard_dirs, pins_dir), shard_dirs
     shutil.rmtree(compiled_folder(shard_dirs[0]), ignore_errors=True)
@@ -46,13 +53,7 @@ def publish_pins(
         )
         result, swept = merge_shards([serial], pins_dir, discarded=discarded), [serial]
     if not result.published:
-        reason = "; ".join([*_causes(swept), str(result.reason)])  # a table cuts what comes last
+        reason = "; ".join([*causes_of(swept), str(result.reason)])  # a table cuts what comes last
         print(f"PINS_DISCARDED op={op} {reason}", flush=True)
         fresh_folder(pins_dir)
         write_json(pins_dir / "meta.json", {"schema_version": 1, "status": DISCARDED, "reason": reason})
-
-
-def _causes(shard_dirs: list[Path]) -> list[str]:
-    """What the failed shards say for themselves, with their logs: the replays of the operator tell nothing more."""
-    failed = [run for run in map(load_run, shard_dirs) if run.identity.get("status") == "failed"]
-    return list(dict.fromkeys(status_of(run).reason for run in failed))

@@ -7,36 +7,26 @@ import shutil
 import signal
 import subprocess
 import tempfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from zlbench_core.backends import get_backend
 from zlbench_core.campaign.model import Campaign, Side
-from zlbench_core.common.files import sha256_of, write_json, write_text
+from zlbench_core.common.files import write_json, write_text
 from zlbench_core.errors import MachineError
 from zlbench_core.providers import Invocation, get_provider
 from zlbench_core.records import run_env
-from zlbench_core.records.identity import init_identity, load_identity, now, update_identity
+from zlbench_core.records.identity import init_identity, now, update_identity
+from zlbench_core.records.vouched import file_digests
 from zlbench_core.run.devices import Lease
 from zlbench_core.run.environment import side_environment
 from zlbench_core.run.plugin_plan import plan_plugins
 from zlbench_core.run.source_digests import measuring_sources
 from zlbench_core.run.tuner_caches import TunerCaches, tuner_caches
 
-VOUCHED = (
-    "run.log",
-    "result.json",
-    "samples.jsonl",
-    "records.json",
-    "ir/index.json",
-    "header.json",
-    "shapes.yaml",
-)
 GRACE_SECONDS = 10
 _FULL_DISK = (b"No space left on device", b"Disk quota exceeded")
 _LOG_TAIL = 64 << 10
@@ -77,7 +67,7 @@ def run_benchmark(request: RunRequest, lease: Lease, on_start: OnStart | None = 
         env = benchmark_env(request, lease) | caches.env
         returncode, timed_out = _run_process(argv, invocation.cwd, env, request, lease, caches, on_start)
     update_identity(request.out_dir, caches=caches.state)
-    identity = _finish(request, invocation, returncode, timed_out)
+    identity = _finish(request, returncode, timed_out)
     if identity["failure"]:
         _blame_machine(request, lease)
     return identity
@@ -110,7 +100,7 @@ def not_run(request: RunRequest, lease: Lease, reason: str) -> dict[str, Any]:
         failure=reason,
         pytest_exit=None,
         ended=now(),
-        digests=_digests(request.out_dir),
+        digests=file_digests(request.out_dir),
     )
 
 
@@ -293,9 +283,8 @@ def _end_group(process: subprocess.Popen[bytes]) -> int:
     return process.wait()
 
 
-def _finish(request: RunRequest, invocation: Invocation, returncode: int, timed_out: bool) -> dict[str, Any]:
+def _finish(request: RunRequest, returncode: int, timed_out: bool) -> dict[str, Any]:
     failure = _failure(returncode, timed_out, request.campaign.time_limit)
-    _write_shapes(request, invocation)
     return update_identity(
         request.out_dir,
         status="failed" if failure else "complete",
@@ -303,7 +292,7 @@ def _finish(request: RunRequest, invocation: Invocation, returncode: int, timed_
         pytest_exit=returncode,
         timed_out=timed_out,
         ended=now(),
-        digests=_digests(request.out_dir),
+        digests=file_digests(request.out_dir),
     )
 
 
@@ -314,43 +303,3 @@ def _failure(returncode: int, timed_out: bool, limit: int) -> str | None:
         killed = " (out of memory, or killed from outside)" if returncode == -signal.SIGKILL else ""
         return f"crashed: signal {signal.Signals(-returncode).name}{killed}"
     return f"pytest exit {returncode}" if returncode else None
-
-
-def _write_shapes(request: RunRequest, invocation: Invocation) -> None:
-    """shapes.yaml: the shapes that the benchmark really walked, by data type, and the level."""
-    from zlbench_core.results.reader import read_run
-
-    walked: dict[str, list[str]] = {}
-    for row in read_run(request.out_dir).rows:
-        walked.setdefault(row.dtype, []).append(row.size)
-    shapes = {"level": request.campaign.level, "shape_mode": invocation.shape_mode, "effective": walked}
-    write_text(request.out_dir / "shapes.yaml", yaml.safe_dump(shapes, sort_keys=True))
-
-
-def _digests(out_dir: Path) -> dict[str, str]:
-    return {name: sha256_of(out_dir / name) for name in VOUCHED if (out_dir / name).is_file()}
-
-
-def check_digests(out_dir: Path, identity: Mapping[str, Any] | None = None) -> list[str]:
-    """Which files of a finished run are not what its identity (read here, unless it is given) vouches for."""
-    digests = (load_identity(out_dir) if identity is None else identity).get("digests")
-    digests = digests if isinstance(digests, dict) else {}
-    root = os.path.realpath(out_dir)
-    unnamed = [name for name in VOUCHED if name not in digests]
-    names = {*digests, "run.log", *(name for name in unnamed if os.path.isfile(os.path.join(root, name)))}
-    return sorted(name for name in names if not _vouched(root, name, digests.get(name)))
-
-
-def _vouched(root: str, name: str, digest: Any) -> bool:
-    path = os.path.join(root, name)
-    return _is_inside(root, name) and os.path.isfile(path) and sha256_of(path) == digest
-
-
-def _is_inside(root: str, name: str) -> bool:
-    """Whether a file is below `root`, links and all. A plain name, the usual case, needs no look at all of its path."""
-    parts = name.split("/")
-    if not {"", ".", ".."} & set(parts):
-        below = [os.path.join(root, *parts[: count + 1]) for count in range(len(parts))]
-        if not any(map(os.path.islink, below)):
-            return True
-    return os.path.realpath(os.path.join(root, name)).startswith(root + os.sep)

@@ -1,69 +1,53 @@
-"""Digests of the harness's own files: what a receipt names, and what a plan depends on."""
+"""Digests of the harness's own files: what a receipt names, and what a plan depends on.
+
+Cut by folder and by what imports what, so that no list of files has to be kept (docs/design.md, "The cut").
+"""
 
 from __future__ import annotations
 
+import ast
 import hashlib
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
 from zlbench_core.common.files import sha256_of
 from zlbench_core.common.places import PACKAGE, WORKFLOW
 
+# They begin a campaign or read a finished run; nothing that measures imports them (tests/unit/run/test_rooms.py).
+READING = frozenset({"caliber", "commands", "judge", "report", "results", "start", "verdicts"})
 _SUFFIXES = {".py", ".yaml", ".smk", ".j2", ".css", ".js"}
-# These read finished runs: a change in them recomputes the summary, and no measurement.
-_READERS = (
-    "results/",
-    "verdicts/",
-    "report/",
-    "commands/",
-    "commands/cli.py",
-    "common/progress.py",
-    "judge/summary.py",
-    "judge/lines.py",
-    "judge/judge.py",
-    "judge/compare.py",
-    "judge/code.py",
-)
-_READERS += (
-    "start/plan_changes.py",
-    "start/snakemake_console.py",
-    "judge/accept.py",
-    "judge/show.py",
-    "judge/receipt.py",
-    "judge/status.py",
-    "judge/collect.py",
-    "start/failures.py",
-    "judge/evidence.py",
-    "judge/guards.py",
-    "judge/look.py",
-    "start/mend.py",
-    "judge/parts.py",
-    "judge/recompute.py",
-    "start/replaced.py",
-    "judge/store.py",
-    "caliber",
-    "campaign/quick_schemas.py",
-    "commands/",
-    "common/locks.py",
-    "start/snakemake_api.py",
-    "start/run_folder.py",
-    "scripts/first_look.py",
-    "scripts/report.py",
-    "scripts/require_accepted.py",
-    "scripts/summarise.py",
-)
+_SCHEMAS = "campaign/schemas/"
 
 
 @cache
 def measuring_sources() -> str:
-    """A digest of the sources that take part in a measurement, the workflow's scripts among them, 16 hex digits."""
-    return _digest({name: path for name, path in _sources().items() if not name.startswith(_READERS)})
+    """A digest of the sources that take part in a measurement, 16 hex digits.
+
+    All of the package but the rooms that read, and the workflow's scripts that import zlbench_core.run.
+    """
+    package = {name: path for name, path in _below(PACKAGE).items() if name.split("/")[0] not in READING}
+    scripts = {
+        f"scripts/{name}": path for name, path in _below(WORKFLOW / "scripts").items() if _measures(path)
+    }
+    return _digest({**package, **scripts})
 
 
 @cache
-def all_sources() -> str:
-    """A digest of all sources of the package and of the workflow's scripts, 16 hex digits."""
-    return _digest(_sources())
+def sources_of(script: str) -> str:
+    """A digest of a workflow's script, of all that it imports of this package, and of the schemas: 16 hex digits."""
+    path = WORKFLOW / "scripts" / script
+    found: dict[str, Path] = {f"scripts/{script}": path}
+    open_paths = [path]
+    while open_paths:
+        for name in _imported(open_paths.pop()):
+            for module in _modules(name):
+                key = module.relative_to(PACKAGE).as_posix()
+                if key not in found:
+                    found[key] = module
+                    open_paths.append(module)
+    schemas = {name: path for name, path in _below(PACKAGE).items() if name.startswith(_SCHEMAS)}
+    return _digest(dict(sorted({**found, **schemas}.items())))
 
 
 def harness_files() -> dict[str, str]:
@@ -74,10 +58,31 @@ def harness_files() -> dict[str, str]:
     return {name: sha256_of(path) for name, path in named.items() if path.is_file()}
 
 
-def _sources() -> dict[str, Path]:
-    """What a rule's result may depend on, by path below the package."""
-    scripts = _below(WORKFLOW / "scripts")
-    return {**_below(PACKAGE), **{f"scripts/{name}": path for name, path in scripts.items()}}
+def _measures(script: Path) -> bool:
+    return any(f"{name}.".startswith("zlbench_core.run.") for name in _imported(script))
+
+
+def _imported(path: Path) -> Iterator[str]:
+    """Every dotted name that a source imports, wherever in it; of `from a import b` both `a` and `a.b`."""
+    for node in ast.walk(ast.parse(path.read_bytes())):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            yield node.module
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+
+
+def _modules(name: str) -> Iterator[Path]:
+    """The files of this package that are run when `name` is imported: its own, and those of the packages above it."""
+    first, *rest = name.split(".")
+    if first != "zlbench_core":
+        return
+    folder = PACKAGE
+    for part in ["", *rest]:
+        folder = folder / part
+        for path in (folder / "__init__.py", folder.with_suffix(".py")):
+            if path.is_file():
+                yield path
 
 
 def _below(root: Path) -> dict[str, Path]:

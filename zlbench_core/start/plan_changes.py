@@ -38,7 +38,7 @@ def parts_of(plan: str) -> dict[str, Any]:
     return {
         "campaign": {name: value for name, value in campaign.items() if name != "sides"},
         "machine": {name: value for name, value in machine.items() if name != "zlbench"},
-        "sources": {"measuring": machine["zlbench"], "all": told.get("sources")},
+        "sources": {"measuring": machine["zlbench"], "reading": told.get("sources")},
         **sides,
     }
 

@@ -7,12 +7,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from zlbench_core.campaign.family import campaign_looks, rounds_of_verdict
 from zlbench_core.campaign.model import Campaign
 from zlbench_core.common.files import read_object
 from zlbench_core.common.plural import count
 from zlbench_core.errors import ReadError
 from zlbench_core.records.identity import identity_path
-from zlbench_core.run.plans import campaign_looks, preflight_name, round_digest, rounds_of_verdict
+from zlbench_core.run.plans import preflight_name, round_digest
 from zlbench_core.run.source_digests import measuring_sources
 
 _NAMED = 5

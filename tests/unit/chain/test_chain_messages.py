@@ -10,6 +10,7 @@ from zlbench_core.commands.cli import main
 from zlbench_core.common.files import sha256_of, write_json
 from zlbench_core.judge.gate import compare_ir
 from zlbench_core.judge.show import show_campaign
+from zlbench_core.judge.status import failure_causes
 from zlbench_core.judge.summary import summarise
 from zlbench_core.run.record import publish_pins
 from zlbench_core.run.replay import _missing_pins
@@ -77,7 +78,9 @@ def test_a_failed_run_is_told_with_its_cause_and_its_log_in_one_line(real_runs, 
 def test_a_record_that_failed_says_why_where_the_replays_have_no_pins(real_runs, make_campaign):
     real_runs.add("mm", "a", 1, 20.0, "code")
     fail(real_runs, "a")
-    publish_pins(make_campaign(), "mm", [real_runs.folder("a")], None, real_runs.root / "pins")
+    publish_pins(
+        make_campaign(), "mm", [real_runs.folder("a")], None, real_runs.root / "pins", failure_causes
+    )
     told = _missing_pins(real_runs.root / "pins")
     cause = (
         "no pins: CompilationError: at 7:15: NameError('g is not defined') (results/cpu/mm/a/r1/run.log); "

@@ -8,17 +8,16 @@ import pytest
 from plain_campaign import PLAIN
 
 from zlbench_core.backends.cpu import CpuBackend
+from zlbench_core.campaign.family import rounds_after_gate, rounds_after_look
 from zlbench_core.campaign.model import load_campaign
+from zlbench_core.campaign.plan_text import read_plan
 from zlbench_core.run.facts import forget_facts
 from zlbench_core.run.plans import (
     look_plan,
     preflight_name,
     preflight_plan,
-    read_plan,
     record_plan,
     round_plan,
-    rounds_after_gate,
-    rounds_after_look,
     summary_plan,
 )
 

@@ -10,8 +10,8 @@ import pytest
 
 from zlbench_core.errors import DeviceError, MachineError
 from zlbench_core.records.identity import load_identity
+from zlbench_core.records.vouched import check_digests
 from zlbench_core.run import cache_folders, runner
-from zlbench_core.run.runner import check_digests
 
 QUERY_LINE = "0, GPU-11111111-2222-3333-4444-555555555555, NVIDIA H200, 143771, 570.1"
 

@@ -17,6 +17,7 @@ from zlbench_core.caliber.guard import (
     undeclared_differences,
 )
 from zlbench_core.campaign.model import Campaign, default_config, load_campaign
+from zlbench_core.campaign.plan_text import read_plan
 from zlbench_core.errors import ZlbenchError
 from zlbench_core.ir.archive import read_archive
 from zlbench_core.ir.normalise import normalise
@@ -28,7 +29,7 @@ from zlbench_core.judge.status import status_of
 from zlbench_core.pins.pins import load_pins
 from zlbench_core.pins.records import read_records
 from zlbench_core.results.status import STATUSES
-from zlbench_core.run.plans import preflight_plan, read_plan, round_plan, summary_plan
+from zlbench_core.run.plans import preflight_plan, round_plan, summary_plan
 
 DATA = Path(__file__).parents[2] / "data" / "faults"
 QUICK = settings(

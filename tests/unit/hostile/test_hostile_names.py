@@ -10,16 +10,18 @@ from pathlib import Path
 import pytest
 
 from zlbench_core.campaign.model import Campaign, default_config, load_campaign
+from zlbench_core.campaign.plan_text import read_plan
 from zlbench_core.common.files import sha256_of, write_json
 from zlbench_core.common.sealing import carry, looks_secret, seal_config, sealed
 from zlbench_core.errors import ConfigError, DeviceError, IdentityError, ZlbenchError
 from zlbench_core.providers import get_provider
 from zlbench_core.records.identity import load_identity
+from zlbench_core.records.vouched import check_digests
 from zlbench_core.run.devices import lock_folder
 from zlbench_core.run.environment import side_environment
-from zlbench_core.run.plans import preflight_plan, read_plan, record_plan, round_plan, summary_plan
+from zlbench_core.run.plans import preflight_plan, record_plan, round_plan, summary_plan
 from zlbench_core.run.preflight import check_files
-from zlbench_core.run.runner import RunRequest, benchmark_argv, check_digests
+from zlbench_core.run.runner import RunRequest, benchmark_argv
 
 SECRET = "hunter2-the-secret"
 TRICKS = (

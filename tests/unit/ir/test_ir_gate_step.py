@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from zlbench_core.campaign.family import rounds_after_gate
 from zlbench_core.campaign.model import load_campaign
 from zlbench_core.campaign.schema_files import check
 from zlbench_core.errors import ZlbenchError
@@ -15,7 +16,6 @@ from zlbench_core.judge.code import code_lines
 from zlbench_core.judge.gate import compare_ir, gate_device
 from zlbench_core.judge.guards import gate_refusals
 from zlbench_core.records.identity import init_identity, update_identity
-from zlbench_core.run.plans import rounds_after_gate
 
 CAMPAIGN = load_campaign(
     {"ops": ["mm"], "rounds": 6, "sides": {"a": {}, "b": {"env": {"TRITON_STORE_BINARY_ONLY": "1"}}}}

@@ -8,7 +8,6 @@ from zlbench_core.results import (
     STATUS_FIELDS,
     SUMMARY_FIELDS,
     read_table,
-    resolve_device_arg,
     write_ab,
     write_status,
     write_summary,
@@ -90,17 +89,3 @@ def test_an_unknown_column_is_an_error_and_leaves_the_old_table(tmp_path):
 def test_reading_a_table_that_is_not_there_is_a_read_error(tmp_path):
     with pytest.raises(ReadError, match=r"no\.csv"):
         read_table(tmp_path / "no.csv")
-
-
-def test_devices_is_preferred_and_its_alias_stands_in():
-    assert resolve_device_arg("0,1", None) == "0,1"
-    assert resolve_device_arg(None, "2") == "2"
-    assert resolve_device_arg("", 0) == 0
-    assert resolve_device_arg([0], "") == [0]
-    assert resolve_device_arg(None, None) is None
-
-
-@pytest.mark.parametrize(("devices", "device"), [("0", "1"), ("0", "0"), ([0], 0)])
-def test_devices_and_its_alias_together_are_an_error(devices, device):
-    with pytest.raises(ValueError, match="give devices alone"):
-        resolve_device_arg(devices, device)
