@@ -6,8 +6,6 @@ a folder is free when, and only when, the last of both has ended.
 
 from __future__ import annotations
 
-import fcntl
-import json
 import os
 import shutil
 import tempfile
@@ -15,6 +13,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from zlbench_core.common.locks import Lock
 from zlbench_core.errors import MachineError
 
 PREFIX = "zlbench-cache-"
@@ -34,13 +33,13 @@ def own_folder() -> Iterator[tuple[Path, int]]:
             f"no folder for the run's caches: {error.strerror}; TMPDIR may name another"
         ) from None
     try:
-        with open(folder / f".{OWNER}", "w", encoding="utf-8") as lock:
-            fcntl.flock(lock, fcntl.LOCK_EX)
-            json.dump({"pid": os.getpid()}, lock)
-            lock.flush()
+        hidden = folder / f".{OWNER}"
+        with Lock(hidden) as lock:
+            lock.wait()
+            lock.say({"pid": os.getpid()})
             # Under its name only when it is held: until then nobody takes the folder for a dead one.
-            os.rename(lock.name, folder / OWNER)
-            yield folder, lock.fileno()
+            hidden.rename(folder / OWNER)
+            yield folder, lock.descriptor
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 
@@ -59,9 +58,10 @@ def _is_own(folder: Path) -> bool:
 
 def _removed(folder: Path) -> bool:
     try:
-        with open(folder / OWNER, encoding="utf-8") as lock:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        with Lock(folder / OWNER, create=False) as lock:
+            if not lock.take():
+                return False
             shutil.rmtree(folder, ignore_errors=True)
-    except OSError:  # in use, or without an owner yet
+    except OSError:  # without an owner yet
         return False
     return not folder.exists()

@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-import fcntl
 import getpass
-import json
 import os
 import re
 import tempfile
 import threading
-import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 from zlbench_core.backends import get_backend
 from zlbench_core.backends.base import DeviceInfo
+from zlbench_core.common.locks import Lock, lives
 from zlbench_core.errors import DeviceBusyError, DeviceError
 
 POLL_SECONDS = 1.0
@@ -32,18 +30,17 @@ class Lease:
     """A device that this process holds, or None where the work needs none."""
 
     device: DeviceInfo | None
-    lock: IO[str] | None = None
+    lock: Lock | None = None
 
     def descriptors(self) -> tuple[int, ...]:
-        return () if self.lock is None else (self.lock.fileno(),)
+        return () if self.lock is None else (self.lock.descriptor,)
 
     def name_benchmark(self, pid: int) -> None:
         """Name a process that inherited the lock: it holds the device once the worker is killed."""
         if self.lock is not None:
             with _writing:
-                self.lock.seek(0)
-                told = json.load(self.lock)
-                _write(self.lock, {**told, "benchmarks": [*told["benchmarks"], pid]})
+                told = self.lock.told()
+                self.lock.say({**told, "benchmarks": [*told["benchmarks"], pid]})
 
 
 def lock_folder() -> Path:
@@ -77,10 +74,10 @@ def lease(backend: str, device: str | int | None, purpose: str, patience: float)
         yield Lease(None)
         return
     path = lock_folder() / f"{backend}-{_safe(info.uuid or str(info.index))}.lock"
-    with _open_for_all(path) as stream:
-        _wait_for(stream, path, info, patience)
-        _say_who(stream, purpose)
-        yield Lease(info, stream)
+    with Lock(path, for_all=True) as lock:
+        _wait_for(lock, path, info, patience)
+        lock.say(_who(purpose))
+        yield Lease(info, lock)
 
 
 def exposed_device(backend: str, environ: Mapping[str, str] = os.environ) -> str | None:
@@ -122,79 +119,37 @@ def _refuse_inside_a_job(backend: str, device: str | int) -> None:
         raise DeviceError(f"devices names {device}, and Slurm gave this job GPU {given}; set devices to []")
 
 
-def _open_for_all(path: Path) -> IO[str]:
-    # Not "a+": creating is tried apart, since the kernel forbids O_CREAT on others' files in a sticky folder.
-    flags = os.O_RDWR | os.O_CLOEXEC
+def _wait_for(lock: Lock, path: Path, info: DeviceInfo, patience: float) -> None:
+    def tell() -> None:
+        print(
+            f"DEVICE_BUSY device {info.index} is held by {_holder(lock)}; waiting up to {patience:.0f} s",
+            flush=True,
+        )
+
+    if not lock.wait_for(patience, POLL_SECONDS, tell):
+        raise DeviceBusyError(
+            f"device {info.index} ({info.uuid}) is held by {_holder(lock)}; lock file {path}"
+        )
+
+
+def _who(purpose: str) -> dict[str, Any]:
+    return {"pid": os.getpid(), "user": _user(), "purpose": f"{purpose} in {Path.cwd()}", "benchmarks": []}
+
+
+def _holder(lock: Lock) -> str:
+    told = lock.told()
     try:
-        descriptor = os.open(path, flags)
-    except FileNotFoundError:
-        descriptor = os.open(path, flags | os.O_CREAT, 0o666)
-        with suppress(PermissionError):
-            os.fchmod(descriptor, 0o666)  # whatever the umask says
-    return os.fdopen(descriptor, "r+", encoding="utf-8")
-
-
-def _wait_for(stream: IO[str], path: Path, info: DeviceInfo, patience: float) -> None:
-    deadline, told = time.monotonic() + patience, False
-    while True:
-        try:
-            fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            return
-        except BlockingIOError:
-            pass
-        if time.monotonic() >= deadline:
-            raise DeviceBusyError(
-                f"device {info.index} ({info.uuid}) is held by {_holder(path)}; lock file {path}"
-            )
-        if not told:
-            print(
-                f"DEVICE_BUSY device {info.index} is held by {_holder(path)}; waiting up to {patience:.0f} s",
-                flush=True,
-            )
-            told = True
-        time.sleep(POLL_SECONDS)
-
-
-def _say_who(stream: IO[str], purpose: str) -> None:
-    where = f"{purpose} in {Path.cwd()}"
-    _write(stream, {"pid": os.getpid(), "user": _user(), "purpose": where, "benchmarks": []})
-
-
-def _write(stream: IO[str], told: Mapping[str, Any]) -> None:
-    stream.seek(0)
-    stream.truncate()
-    json.dump(told, stream)
-    stream.flush()
-
-
-def _holder(path: Path) -> str:
-    try:
-        told = json.loads(path.read_text(encoding="utf-8"))
         pid, rest = int(told["pid"]), f"of {told['user']} for {told['purpose']}"
         named = [int(benchmark) for benchmark in told.get("benchmarks", ())]
-    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+    except (ValueError, KeyError, TypeError):
         return "a process that has not said who it is"
     # Of this user's processes it is known who has the lock; of another's, only who said so and lives.
-    holding = _processes_with(path)
-    if pid in holding or (not holding and _lives(pid)):
+    holding = lock.others()
+    if pid in holding or (not holding and lives(pid)):
         return f"pid {pid} {rest}"
-    left = holding or [benchmark for benchmark in named if _lives(benchmark)]
+    left = holding or [benchmark for benchmark in named if lives(benchmark)]
     who = ", ".join(map(str, left)) or "which this user may not see"
     return f"a process that pid {pid} {rest} left behind when it was killed (pid {who})"
-
-
-def _lives(pid: int) -> bool:
-    return Path("/proc", str(pid)).exists() or not Path("/proc/self").exists()
-
-
-def _processes_with(path: Path) -> list[int]:
-    """The other processes that have the lock open: a benchmark inherits it from the worker that started it."""
-    inode, found = path.stat(), set()
-    for link in Path("/proc").glob("[0-9]*/fd/*"):
-        with suppress(OSError):
-            if link.parts[2] != str(os.getpid()) and os.path.samestat(link.stat(), inode):
-                found.add(int(link.parts[2]))
-    return sorted(found)
 
 
 def _user() -> str:

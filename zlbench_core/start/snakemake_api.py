@@ -10,11 +10,11 @@ from typing import Any
 
 from zlbench_core.campaign.model import Campaign, hints, load_campaign, unused_keys
 from zlbench_core.campaign.yaml_file import check_repeated_keys
-from zlbench_core.common.locks import SNAKEMAKE, SNAKEMAKE_LOCKS, hold_folder
 from zlbench_core.common.sealing import carry, seal_config
 from zlbench_core.run.cache_folders import remove_dead_folders
 from zlbench_core.run.preflight import check_files
 from zlbench_core.run.shape_file import shape_notes
+from zlbench_core.start.folder_lock import SNAKEMAKE, SNAKEMAKE_LOCKS, hold_folder
 from zlbench_core.start.mend import mend
 from zlbench_core.start.run_folder import check_writable
 

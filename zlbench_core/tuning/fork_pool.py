@@ -8,7 +8,6 @@ in the thread that asks for it, since one beside it would take the interpreter's
 
 from __future__ import annotations
 
-import fcntl
 import os
 import select
 import signal
@@ -20,6 +19,8 @@ from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+from zlbench_core.common.locks import Lock
 
 _INDEX = struct.Struct("i")
 _QUEUE_LIMIT = 4096  # indices that surely fit a pipe's buffer of 64 KiB
@@ -150,10 +151,10 @@ def _is_done(task: Task, wait: bool) -> bool:
     """Do it; False when another is at it and shall not be waited for. What it raises, the parent finds out."""
     with suppress(Exception), ExitStack() as held:
         if task.lock is not None:
-            file = held.enter_context(open(task.lock, "w"))
-            try:
-                fcntl.flock(file, fcntl.LOCK_EX if wait else fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
+            lock = held.enter_context(Lock(task.lock))
+            if wait:
+                lock.wait()
+            elif not lock.take():
                 return False
         task.call()
     return True

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from zlbench_core.common.locks import Lock
 from zlbench_core.errors import DeviceBusyError, DeviceError
 from zlbench_core.run import devices
 from zlbench_core.run.devices import exposed_device, lease
@@ -103,7 +104,7 @@ def test_a_benchmark_whose_worker_was_killed_still_holds_the_device_and_is_named
 
 
 def test_the_orphan_of_another_user_is_named_as_the_lock_file_names_it(holder, monkeypatch):
-    monkeypatch.setattr(devices, "_processes_with", lambda path: [])  # whose files one may not see
+    monkeypatch.setattr(Lock, "others", lambda lock: [])  # whose files one may not see
     kill_worker(holder)
     the_orphan_is_named_and_ended(holder)
 
