@@ -24,7 +24,6 @@ from zlbench_core.verdicts import (
 )
 from zlbench_core.verdicts.placebo import PLACEBO_LEVEL
 from zlbench_core.verdicts.signflip import sign_flip_p
-from zlbench_core.verdicts.stopping import anytime_p
 
 ALPHA = 0.05
 FALSE_ALARM = 1e-6  # how unlikely a count must be under the promised bound before it is called a breach
@@ -62,6 +61,23 @@ def six_then_twelve(y: np.ndarray) -> bool:
     return any(
         looks.p_value(sign_flip_p(y[:rounds]), rounds) <= ALPHA for rounds in (looks.first, looks.last)
     )
+
+
+def anytime_p(log_ratios: Sequence[float]) -> float:
+    """Not a rule of ours: the Krichevsky-Trofimov bet on the signs, a p-value that may be looked at after every round.
+
+    With k positive signs among the n before, p = (k + 1/2) / (n + 1): E *= 2p on +, 2(1 - p) on -. Under "B = A" with
+    fair coins E is a martingale, so "claim once E >= 1/alpha" errs at most alpha of the time at any stop (Ville; Ramdas
+    et al., arXiv 2210.01948).
+    """
+    largest, e_value, positive, seen = 1.0, 1.0, 0, 0
+    for value in log_ratios:
+        if value != 0:
+            bet = (positive + 0.5) / (seen + 1)
+            e_value *= 2 * bet if value > 0 else 2 * (1 - bet)
+            positive, seen = positive + bool(value > 0), seen + 1
+        largest = max(largest, e_value)
+    return 1.0 / largest
 
 
 def anytime(y: np.ndarray) -> bool:
@@ -138,7 +154,7 @@ def suites(
     """Campaigns over `len(truth)` operators with these true effects, in whole replays."""
     changes = sum(effect != 0 for effect in truth)
     expected = max(1, changes) if policy == "survey" else 1
-    looks = plan_looks(ALPHA, operators=len(truth), expected_changes=expected)
+    looks = plan_looks(ALPHA, operators=len(truth) // expected)  # Benjamini-Hochberg: alpha k / m
     y = replays(noise, np.tile(truth, (campaigns, 1)), looks.last, rng)
     false, true, rounds = np.zeros(campaigns), np.zeros(campaigns), 0
     for number in range(campaigns):

@@ -1,16 +1,15 @@
-"""Ascend NPUs: npu-smi, and masks that the runtime shrinks without a word."""
+"""Ascend NPUs, as npu-smi lists them."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from zlbench_core.backends.base import DeviceInfo
 from zlbench_core.backends.errors_text import STICKY, ErrorWords
 from zlbench_core.backends.process import torch_named_device
 from zlbench_core.backends.tools import cannot_enumerate, first_line, known, run_tool
 from zlbench_core.backends.vendor import VendorBackend
-from zlbench_core.errors import DeviceError
 
 TOOL_VERSION = re.compile(r"npu-smi\s+\S+\s+Version:\s*(\S+)")
 USED_OF_TOTAL = re.compile(r"(\d+)\s*/\s*(\d+)")
@@ -48,30 +47,12 @@ def _chip(top: Sequence[str], bottom: Sequence[str], version: re.Match[str] | No
     )
 
 
-def check_mask(mask: str, devices: Sequence[DeviceInfo]) -> list[int]:
-    """The ids in a mask. Raises DeviceError for one that is not there, repeated or out of order.
-
-    The runtime drops an unknown id and, for a mask that does not ascend, all of them, both without an error
-    (vllm-project/vllm-ascend #10227).
-    """
-    there = [str(device.index) for device in devices]
-    ids: list[int] = []
-    for entry in (part.strip() for part in mask.split(",")):
-        if entry not in there:
-            raise DeviceError(f"mask {mask}: device {entry} is not there: ascend lists {', '.join(there)}")
-        if ids and int(entry) <= ids[-1]:
-            raise DeviceError(f"mask {mask}: {entry} comes after {ids[-1]}, ascending unique ids are needed")
-        ids.append(int(entry))
-    return ids
-
-
 class AscendBackend(VendorBackend):
     name = "ascend"
     aliases = ("npu", "huawei")
     visibility_keys = ("ASCEND_RT_VISIBLE_DEVICES", "ASCEND_VISIBLE_DEVICES")
     torch_device = "npu"
     gems_vendor = "ascend"
-    ir_stages = ("ttir", "ttadapter", "npubin")
     own_timer = ("triton.backends.ascend.testing", "do_bench_npu")
     words = ErrorWords(sticky=(*STICKY, "aicore exception", "vector core exception", "aicore timeout"))
 
@@ -80,14 +61,6 @@ class AscendBackend(VendorBackend):
         if not chips:
             raise cannot_enumerate(self.name, "npu-smi's answer has no chip in it")
         return chips
-
-    def visible_devices(self, env: Mapping[str, str], devices: Sequence[DeviceInfo]) -> list[DeviceInfo]:
-        """What ASCEND_RT_VISIBLE_DEVICES leaves. DeviceError: the runtime would shrink it."""
-        mask = env.get("ASCEND_RT_VISIBLE_DEVICES")
-        if mask is None:
-            return list(devices)
-        ids = check_mask(mask, devices)
-        return [device for device in devices if device.index in ids]
 
     def driver_version(self) -> str | None:
         line = first_line(DRIVER_INFO)

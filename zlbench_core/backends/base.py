@@ -44,7 +44,6 @@ class DeviceBackend:
     compiles_without_device = False
     compat_plugins: tuple[str, ...] = ()
     capture_deny_ops: frozenset[str] = frozenset()
-    ir_stages: tuple[str, ...] = ()
 
     def apply_visibility(self, env: Mapping[str, str], device: str | int) -> dict[str, str]:
         """A new environment in which only `device` is visible; other backends' variables are dropped."""

@@ -17,12 +17,6 @@ class CpuBackend(VendorBackend):
     torch_device = "cpu"
     direct_flushes_l2 = False
     compiles_without_device = True
-    # Of both families of targets; what one target leaves is stages_for(target).
-    ir_stages = ("ttir", "ttgir", "llir", "ptx", "amdgcn", "cubin", "hsaco")
-
-    def stages_for(self, target: str | None) -> tuple[str, ...]:
-        binary = ("amdgcn", "hsaco") if (target or "").startswith("hip:") else ("ptx", "cubin")
-        return ("ttir", "ttgir", "llir", *binary)
 
     def enumerate_devices(self) -> list[DeviceInfo]:
         """Logical devices: places to run in, not processors."""

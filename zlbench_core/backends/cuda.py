@@ -73,7 +73,6 @@ class CudaBackend(VendorBackend):
     supports_cuda_graph = True
     supports_mm_cluster_fix = True
     upstream_graph_timer = True
-    ir_stages = ("ttir", "ttgir", "llir", "ptx", "cubin")
     words = ErrorWords(
         environment=(
             "no cuda-capable device is detected",

@@ -48,7 +48,6 @@ class MusaBackend(VendorBackend):
     compat_plugins = ("musa_benchmark_compat",)
     # On an S5000 unique2's capture ruins the context, and the process measures nothing more.
     capture_deny_ops = frozenset({"unique2"})
-    ir_stages = ("ttir", "ttgir", "llir", "mubin")
     words = ErrorWords(
         poisoned=("musa error: unknown error",),
         environment=(

@@ -1,16 +1,15 @@
-"""AMD devices: rocm-smi or amd-smi, and the two masks that filter one after the other."""
+"""AMD devices: rocm-smi or amd-smi."""
 
 from __future__ import annotations
 
 import json
 import re
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from zlbench_core.backends.base import DeviceInfo
 from zlbench_core.backends.errors_text import ErrorWords
-from zlbench_core.backends.masks import masked
 from zlbench_core.backends.process import give_back_cuda_pool, torch_cuda_device
 from zlbench_core.backends.tools import cannot_enumerate, first_line, known, run_tool, whole_number
 from zlbench_core.backends.vendor import VendorBackend
@@ -98,16 +97,6 @@ def _amd_smi_gpu(gpu: Mapping[str, Any], warning: str) -> DeviceInfo:
     )
 
 
-def visible_set(unique_ids: Sequence[str | None], rocr: str | None, hip: str | None) -> list[int]:
-    """The physical devices that ROCR_VISIBLE_DEVICES and then HIP_VISIBLE_DEVICES leave; None is "not set".
-
-    ROCR filters first and numbers what is left from 0; HIP filters that. So the pair ("3", "3") leaves
-    nothing (ROCm/ROCR-Runtime #155). `unique_ids` holds each physical device's id, None where it has none.
-    """
-    devices = [DeviceInfo(index, uuid) for index, uuid in enumerate(unique_ids)]
-    return [device.index for device in masked(masked(devices, rocr), hip)]
-
-
 class RocmBackend(VendorBackend):
     name = "rocm"
     aliases = ("amd", "hip")
@@ -115,7 +104,6 @@ class RocmBackend(VendorBackend):
     torch_device = "cuda"  # PyTorch for ROCm answers to the name "cuda"
     gems_vendor = "amd"
     upstream_graph_timer = True  # torch.cuda on ROCm captures HIP graphs; used only where it is asked for
-    ir_stages = ("ttir", "ttgir", "llir", "amdgcn", "hsaco")
     words = ErrorWords(environment=("no hip gpus are available", "no rocm-capable device is detected"))
 
     def enumerate_devices(self) -> list[DeviceInfo]:
@@ -128,13 +116,10 @@ class RocmBackend(VendorBackend):
         return devices
 
     def visibility_value(self, device: DeviceInfo) -> str:
-        """The unique id, which means the same to both masks; one index in both would leave no device."""
+        """The unique id. ROCR filters first and numbers what is left from 0, HIP filters that: one index in both masks
+        would leave no device (ROCm/ROCR-Runtime #155).
+        """
         return device.uuid or str(device.index)
-
-    def visible_devices(self, env: Mapping[str, str], devices: Sequence[DeviceInfo]) -> list[DeviceInfo]:
-        by_index = sorted(devices, key=lambda device: device.index)
-        masks = env.get("ROCR_VISIBLE_DEVICES"), env.get("HIP_VISIBLE_DEVICES")
-        return [by_index[place] for place in visible_set([device.uuid for device in by_index], *masks)]
 
     def driver_version(self) -> str | None:
         return first_line(MODULE_VERSION)

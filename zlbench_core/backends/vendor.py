@@ -1,13 +1,12 @@
-"""What all backends share: masks, the resolving of a device, and the verdicts on errors."""
+"""What all backends share: a mask, the resolving of a device, and the verdicts on errors."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from zlbench_core.backends.base import ALL_VISIBILITY_KEYS, DeviceBackend, DeviceInfo
 from zlbench_core.backends.errors_text import ErrorWords, mentions
-from zlbench_core.backends.masks import masked
 from zlbench_core.backends.resolving import find_device
 
 
@@ -28,16 +27,6 @@ class VendorBackend(DeviceBackend):
 
     def resolve_device(self, device: str | int) -> DeviceInfo:
         return find_device(self.name, self.enumerate_devices(), device)
-
-    def visible_devices(self, env: Mapping[str, str], devices: Sequence[DeviceInfo]) -> list[DeviceInfo]:
-        """What the masks in `env` leave of the enumerated `devices`. A process must be left exactly one."""
-        for key in self.visibility_keys:
-            devices = masked(devices, env.get(key))
-        return list(devices)
-
-    def stages_for(self, target: str | None) -> tuple[str, ...]:
-        """The IR stages that the compiler leaves for `target`, in the order of compilation."""
-        return self.ir_stages
 
     def process_give_back_pool(self, pool: Any) -> None:
         """End and drop the memory pool of a graph whose capture failed; a no-op where torch offers no way."""

@@ -65,22 +65,22 @@ def minimum_rounds(level: float) -> int:
     return rounds
 
 
-def plan_looks(alpha: float = 0.05, *, operators: int = 1, expected_changes: int = 1) -> Looks:
+def plan_looks(alpha: float = 0.05, *, operators: int = 1) -> Looks:
     """Two looks, n and 2n rounds: 6 and 12 for one operator at 0.05 (spends 0.03125, then p <= 0.01875).
 
-    A gate over `operators` needs each claim at alpha / operators (Holm); a survey that expects k changes
-    needs alpha k / operators (Benjamini-Hochberg). Raises ConfigError for values that are not allowed.
+    A gate over `operators` needs each claim at alpha / operators (Holm). Raises ConfigError for values that are
+    not allowed.
     """
-    level = _level(alpha, operators, expected_changes)
+    level = _level(alpha, operators)
     first = 2
     while 2.0 ** (1 - first) > FIRST_LOOK_SHARE * level:
         first += 1
     return Looks(alpha, level, first, 2 * first)
 
 
-def fixed_looks(rounds: int, alpha: float = 0.05, *, operators: int = 1, expected_changes: int = 1) -> Looks:
+def fixed_looks(rounds: int, alpha: float = 0.05, *, operators: int = 1) -> Looks:
     """One look at a number of rounds fixed beforehand. Raises ConfigError when so few can claim nothing."""
-    level = _level(alpha, operators, expected_changes)
+    level = _level(alpha, operators)
     fewest = minimum_rounds(level)
     if not fewest <= rounds <= MOST_ROUNDS:
         raise ConfigError(
@@ -95,12 +95,10 @@ def check_level(name: str, value: float) -> None:
         raise ConfigError(f"{name} is {value}; a level between 2^-30 and 0.5 is expected")
 
 
-def _level(alpha: float, operators: int, expected_changes: int) -> float:
+def _level(alpha: float, operators: int) -> float:
     check_level("alpha", alpha)
-    if not 1 <= expected_changes <= operators:
-        raise ConfigError(
-            f"expected_changes is {expected_changes} of {operators} operators; 1 to {operators} is allowed"
-        )
-    level = alpha * expected_changes / operators
+    if operators < 1:
+        raise ConfigError(f"operators is {operators}; at least 1 is expected")
+    level = alpha / operators
     check_level(f"alpha for {operators} operators", level)
     return level

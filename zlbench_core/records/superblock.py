@@ -29,13 +29,13 @@ class Superblock:
             )
 
 
-def block_centre(samples: Sequence[float], discard: int = 0) -> float | None:
-    """The 20% trimmed mean of a block in milliseconds, without its first `discard` launches (the hand-over).
+def block_centre(samples: Sequence[float]) -> float | None:
+    """The 20% trimmed mean of a block in milliseconds.
 
     A mean and not a median, because a median of clock ticks is a tick. None when nothing is left, or when any
     launch that counts is infinite, not a number, zero or negative: such a block has no measurement.
     """
-    kept = sorted(samples[discard:])
+    kept = sorted(samples)
     if not kept or not all(math.isfinite(value) and value > 0 for value in kept):
         return None
     cut = len(kept) // TRIM
@@ -43,11 +43,11 @@ def block_centre(samples: Sequence[float], discard: int = 0) -> float | None:
     return math.fsum(middle) / len(middle)
 
 
-def log_centres(superblock: Superblock, discard: int = 0) -> dict[str, tuple[float, float]] | None:
+def log_centres(superblock: Superblock) -> dict[str, tuple[float, float]] | None:
     """The logs of each side's two centres, or None: one bad block voids all four, never one side alone."""
     if superblock.void:
         return None
-    centres = [block_centre(block, discard) for block in superblock.blocks]
+    centres = [block_centre(block) for block in superblock.blocks]
     if any(centre is None for centre in centres):
         return None
     logs = {"A": [], "B": []}
@@ -56,12 +56,12 @@ def log_centres(superblock: Superblock, discard: int = 0) -> dict[str, tuple[flo
     return {side: (values[0], values[1]) for side, values in logs.items()}
 
 
-def superblock_log_ratio(superblock: Superblock, discard: int = 0) -> float | None:
+def superblock_log_ratio(superblock: Superblock) -> float | None:
     """z = (log x_B1 + log x_B2 - log x_A1 - log x_A2) / 2: a drift that is linear in time cancels exactly.
 
     None for a superblock without a measurement.
     """
-    logs = log_centres(superblock, discard)
+    logs = log_centres(superblock)
     if logs is None:
         return None
     return math.fsum([*logs["B"], *(-value for value in logs["A"])]) / 2

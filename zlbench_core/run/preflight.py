@@ -54,10 +54,6 @@ def preflight(campaign: Campaign, side: Side) -> dict[str, Any]:
     }
 
 
-def failure_line(error: PreflightError) -> str:
-    return f"PREFLIGHT_FAILED check={error.check}: {error}"
-
-
 def check_provider(campaign: Campaign, side: Side) -> None:
     for name, message in get_provider(campaign.provider).problems(campaign, side):
         raise PreflightError(name, message)

@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 from zlbench_core.errors import MachineError
-from zlbench_core.records import run_env
 from zlbench_core.run.cache_folders import own_folder
 
 # Each reads its variable when it is imported; without it, they write below the user's home.
@@ -32,8 +31,7 @@ class TunerCaches:
 
     @property
     def env(self) -> dict[str, str]:
-        folders = {VARIABLES[name]: str(folder) for name, folder in self.folders().items()}
-        return folders | {run_env.ISOLATE_TUNER_CACHE: "1" if self.isolated else "0"}
+        return {VARIABLES[name]: str(folder) for name, folder in self.folders().items()}
 
     def folders(self) -> dict[str, Path]:
         own = {name: self.root / name for name in VARIABLES}

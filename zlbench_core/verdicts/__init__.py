@@ -5,8 +5,6 @@ from zlbench_core.records.superblock import Superblock
 from zlbench_core.verdicts.campaign import CampaignVerdict, decide_campaign
 from zlbench_core.verdicts.model import OperatorVerdict, RowRounds, RowVerdict, Verdict
 from zlbench_core.verdicts.operator import decide_operator
-from zlbench_core.verdicts.rounds import row_rounds
-from zlbench_core.verdicts.stopping import next_rounds
 
 __all__ = [
     "CampaignVerdict",
@@ -21,7 +19,5 @@ __all__ = [
     "decide_operator",
     "fixed_looks",
     "minimum_rounds",
-    "next_rounds",
     "plan_looks",
-    "row_rounds",
 ]

@@ -78,15 +78,16 @@ def resolution(t_a_ms: float, t_b_ms: float, batch: int = 1) -> float:
     return TICK_MS / (batch * math.sqrt(t_a_ms * t_b_ms))
 
 
-def delta_of(resolutions: Sequence[float], weights: Sequence[float], declared: float | None) -> float:
+def delta_of(resolutions: Sequence[float], declared: float | None) -> float:
     """The smallest relative difference worth a claim: max(0.5%, two clock steps, what was declared).
 
-    For an operator the clock's part is the weighted mean over its rows, as in the effect itself.
+    For an operator the clock's part is the mean over its rows, as in the effect itself.
     Raises ConfigError for a declared value that is not between 0 and 1.
     """
     if declared is not None and not 0 < declared < 1:
         raise ConfigError(f"delta is {declared}; a share between 0 and 1 is expected, such as 0.01")
-    clock = math.fsum(2 * step * weight for step, weight in zip(resolutions, weights, strict=True))
+    share = 1 / len(resolutions)
+    clock = math.fsum(2 * step * share for step in resolutions)
     return max(SMALLEST_DELTA, clock, declared or 0.0)
 
 

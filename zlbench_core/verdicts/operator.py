@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -12,8 +12,8 @@ from zlbench_core.verdicts.evidence import gather
 from zlbench_core.verdicts.interval import delta_of, resolution
 from zlbench_core.verdicts.judge import judge
 from zlbench_core.verdicts.maxt import max_t_p
-from zlbench_core.verdicts.model import Evidence, OperatorVerdict, RowKey, RowRounds, RowVerdict, Verdict
-from zlbench_core.verdicts.rounds import combine, common_firsts, included_rows, row_weights
+from zlbench_core.verdicts.model import Evidence, OperatorVerdict, RowRounds, RowVerdict, Verdict
+from zlbench_core.verdicts.rounds import combine, common_firsts, included_rows
 from zlbench_core.verdicts.signflip import sign_flip_p
 from zlbench_core.verdicts.stopping import further_rounds
 
@@ -26,7 +26,6 @@ def decide_operator(
     *,
     alpha: float = 0.05,
     delta: float | None = None,
-    weights: Mapping[RowKey, float] | None = None,
     ir: str | None,
     refusals: Sequence[str],
     looks: Looks | None = None,
@@ -45,8 +44,8 @@ def decide_operator(
     if refusals:
         return OperatorVerdict(op, Verdict.REFUSED, reasons=tuple(refusals))
     if ir == "identical":
-        return _no_code_change(op, _measured(op, rows, delta, weights, looks, seed) if rows else None, looks)
-    return _measured(op, rows, delta, weights, looks, seed)
+        return _no_code_change(op, _measured(op, rows, delta, looks, seed) if rows else None, looks)
+    return _measured(op, rows, delta, looks, seed)
 
 
 def _check(op: str, rows: Sequence[RowRounds], alpha: float, ir: str | None, looks: Looks) -> None:
@@ -70,7 +69,6 @@ def _measured(
     op: str,
     rows: Sequence[RowRounds],
     delta: float | None,
-    weights: Mapping[RowKey, float] | None,
     looks: Looks,
     seed: int,
 ) -> OperatorVerdict:
@@ -81,7 +79,7 @@ def _measured(
         detail = f"no row was measured on both sides in {run} rounds"
         further = 0 if run else looks.at_least
         return OperatorVerdict(op, Verdict.UNDECIDED, detail, next_rounds=further, excluded=excluded)
-    evidence = _operator_evidence(kept, row_weights(kept, weights), delta, looks, seed)
+    evidence = _operator_evidence(kept, delta, looks, seed)
     judgement = judge(evidence, evidence.p)
     return OperatorVerdict(
         op,
@@ -96,16 +94,14 @@ def _measured(
     )
 
 
-def _operator_evidence(
-    rows: Sequence[RowRounds], weights: Sequence[float], delta: float | None, looks: Looks, seed: int
-) -> Evidence:
+def _operator_evidence(rows: Sequence[RowRounds], delta: float | None, looks: Looks, seed: int) -> Evidence:
     with_spans = [row for row in rows if row.spans]
     return gather(
-        combine([row.log_ratios for row in rows], weights),
+        combine([row.log_ratios for row in rows]),
         # A drift is the operator's only where all of its rows could show it.
-        combine([row.spans for row in rows], weights) if len(with_spans) == len(rows) else (),
+        combine([row.spans for row in rows]) if len(with_spans) == len(rows) else (),
         common_firsts(rows),
-        delta=delta_of([_resolution(row) for row in rows], weights, delta),
+        delta=delta_of([_resolution(row) for row in rows], delta),
         looks=looks,
         test=lambda values: sign_flip_p(values, seed=seed),
     )
@@ -128,7 +124,7 @@ def _row_verdict(row: RowRounds, p_rounds: float, delta: float | None, looks: Lo
         row.log_ratios,
         row.spans,
         row.firsts,
-        delta=delta_of([_resolution(row)], [1.0], delta),
+        delta=delta_of([_resolution(row)], delta),
         looks=looks,
         test=lambda _: p_rounds,
     )

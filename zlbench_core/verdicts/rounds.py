@@ -1,25 +1,15 @@
-"""From superblocks to rounds: y of a row, d of an operator. The round is the unit of evidence."""
+"""From rows to an operator, round by round. The round is the unit of evidence."""
 
 from __future__ import annotations
 
 import math
-import statistics
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
-from zlbench_core.errors import ConfigError, ReadError
-from zlbench_core.records.superblock import Superblock, log_centres, superblock_log_ratio
+from zlbench_core.errors import ReadError
 from zlbench_core.verdicts.model import RowKey, RowRounds
 
 SMALLEST_SPAN = 3  # superblocks below which a round has no slope
 ROW_SHARE = 0.75  # of the rounds of the best measured row, below which a row is left out
-
-
-def round_log_ratio(superblocks: Sequence[float | None]) -> float | None:
-    """y_{s,r}: the mean of the round's z_k. None when fewer than half of the superblocks were measured."""
-    valid = [z for z in superblocks if z is not None]
-    if not valid or 2 * len(valid) < len(superblocks):
-        return None
-    return math.fsum(valid) / len(valid)
 
 
 def round_span(superblocks: Sequence[float | None]) -> float | None:
@@ -30,26 +20,6 @@ def round_span(superblocks: Sequence[float | None]) -> float | None:
     centre = math.fsum(k for k, _ in points) / len(points)
     slope = math.fsum((k - centre) * z for k, z in points) / math.fsum((k - centre) ** 2 for k, _ in points)
     return slope * (len(superblocks) - 1)
-
-
-def row_rounds(
-    op: str, key: RowKey, rounds: Sequence[Sequence[Superblock] | None], *, discard: int = 0, batch: int = 1
-) -> RowRounds:
-    """Build a row from its raw blocks. `rounds` has one entry a round that was run; None or empty: row lost.
-
-    `discard`: launches dropped at the head of every block, the same on both sides. The latencies are medians
-    over the rounds that count, in milliseconds.
-    """
-    z = [[superblock_log_ratio(block, discard) for block in blocks or ()] for blocks in rounds]
-    y = tuple(round_log_ratio(values) for values in z)
-    times = [
-        _round_latencies(blocks, discard)
-        for blocks, value in zip(rounds, y, strict=True)
-        if value is not None
-    ]
-    t_a_ms, t_b_ms = (statistics.median(side) for side in zip(*times, strict=True)) if times else (None, None)
-    spans = tuple(round_span(values) for values in z)
-    return RowRounds(op, *key, y, t_a_ms, t_b_ms, batch, spans)
 
 
 def included_rows(rows: Sequence[RowRounds]) -> tuple[tuple[RowRounds, ...], tuple[str, ...]]:
@@ -71,22 +41,11 @@ def included_rows(rows: Sequence[RowRounds]) -> tuple[tuple[RowRounds, ...], tup
     return kept, left_out
 
 
-def row_weights(rows: Sequence[RowRounds], declared: Mapping[RowKey, float] | None) -> tuple[float, ...]:
-    """w_s, adding up to 1: equal unless declared. Raises ConfigError for a row without a valid weight."""
-    if declared is None:
-        return (1 / len(rows),) * len(rows)
-    for row in rows:
-        weight = declared.get(row.key)
-        if weight is None or not math.isfinite(weight) or weight <= 0:
-            raise ConfigError(f"weight of {row.label} is {weight}; every row needs a number above 0")
-    total = math.fsum(declared[row.key] for row in rows)
-    return tuple(declared[row.key] / total for row in rows)
-
-
-def combine(series: Sequence[Sequence[float | None]], weights: Sequence[float]) -> tuple[float | None, ...]:
-    """d_r = sum_s w_s y_{s,r} for each round, None in a round that lacks any of the rows."""
+def combine(series: Sequence[Sequence[float | None]]) -> tuple[float | None, ...]:
+    """d_r, the mean of y_{s,r} over the rows s, for each round; None in a round that lacks any of the rows."""
+    share = 1 / len(series)
     return tuple(
-        None if None in column else math.fsum(w * y for w, y in zip(weights, column, strict=True))
+        None if None in column else math.fsum(share * y for y in column)
         for column in zip(*series, strict=True)
     )
 
@@ -106,11 +65,3 @@ def _check_rows(rows: Sequence[RowRounds]) -> None:
         if row.key in seen:
             raise ReadError(f"{row.label}: the row comes twice")
         seen.add(row.key)
-
-
-def _round_latencies(blocks: Sequence[Superblock], discard: int) -> tuple[float, float]:
-    logs = [pair for block in blocks if (pair := log_centres(block, discard)) is not None]
-    a_ms, b_ms = (
-        math.exp(math.fsum(value for pair in logs for value in pair[side]) / (2 * len(logs))) for side in "AB"
-    )
-    return a_ms, b_ms

@@ -81,14 +81,6 @@ def test_only_musa_asks_for_a_compatibility_plugin() -> None:
     assert set(asking.values()) == {()}
 
 
-def test_the_stages_of_the_cpu_backend_follow_the_target() -> None:
-    cpu = get_backend("cpu")
-    assert cpu.stages_for("cuda:90") == ("ttir", "ttgir", "llir", "ptx", "cubin")
-    assert cpu.stages_for("hip:gfx942") == ("ttir", "ttgir", "llir", "amdgcn", "hsaco")
-    assert set(cpu.ir_stages) == {*cpu.stages_for("cuda:90"), *cpu.stages_for("hip:gfx942")}
-    assert get_backend("musa").stages_for(None)[-1] == "mubin"
-
-
 def test_the_cpu_backend_has_logical_devices() -> None:
     devices = get_backend("cpu").enumerate_devices()
     assert len(devices) >= 4

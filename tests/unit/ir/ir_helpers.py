@@ -7,8 +7,11 @@ import subprocess
 import sys
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
+from zlbench_core.ir.archive import read_variant
 from zlbench_core.ir.fingerprint import VariantFacts
+from zlbench_core.judge.ir.static_cost import cost_of
 
 HERE = Path(__file__).parent
 ROOT = HERE.parents[2]
@@ -23,6 +26,10 @@ def clean_env(**more: str) -> dict[str, str]:
 def run_python(*arguments: object, env: Mapping[str, str]) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, *map(str, arguments)]
     return subprocess.run(command, env=dict(env), capture_output=True, text=True, timeout=120)
+
+
+def static_cost(variant_dir: Path) -> dict[str, Any]:
+    return cost_of(read_variant(variant_dir))
 
 
 def facts(kernel: str, **changed: object) -> VariantFacts:

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from ir_helpers import static_cost
 
 from zlbench_core.campaign.schema_files import check
 from zlbench_core.errors import ZlbenchError
@@ -14,7 +15,6 @@ from zlbench_core.judge.ir.costs import change_ranges, costs_of
 from zlbench_core.judge.ir.disassembly import disassemble_cubin, disassemble_cubins
 from zlbench_core.judge.ir.gate import gate
 from zlbench_core.judge.ir.instructions import sass_mnemonics
-from zlbench_core.judge.ir.static_cost import static_cost
 
 
 def cubins(compiled: Path) -> list[Path]:

@@ -6,12 +6,12 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from ir_helpers import facts
+from ir_helpers import facts, static_cost
 
 from zlbench_core.judge.ir import disassembly
 from zlbench_core.judge.ir.disassembly import find_tool
 from zlbench_core.judge.ir.instructions import GCN, SASS, count_by_class, gcn_mnemonics, sass_mnemonics
-from zlbench_core.judge.ir.static_cost import compare_costs, static_cost
+from zlbench_core.judge.ir.static_cost import compare_costs
 
 
 def variant(compiled: Path, switch: str, target: str, kernel: str) -> Path:

@@ -46,15 +46,15 @@ def test_two_rounds_have_no_spread_within_an_order():
 
 
 def test_margin_is_half_a_percent_for_a_kernel_of_fifty_microseconds():
-    assert delta_of([resolution(0.05, 0.05)], [1.0], None) == 0.005
+    assert delta_of([resolution(0.05, 0.05)], None) == 0.005
 
 
 def test_margin_of_a_short_kernel_is_two_clock_steps():
-    assert delta_of([resolution(0.00145, 0.00145)], [1.0], None) == pytest.approx(2 * 32 / 1450)
+    assert delta_of([resolution(0.00145, 0.00145)], None) == pytest.approx(2 * 32 / 1450)
 
 
 def test_a_batch_shares_one_clock_step():
-    assert delta_of([resolution(0.00145, 0.00145, batch=10)], [1.0], None) == 0.005
+    assert delta_of([resolution(0.00145, 0.00145, batch=10)], None) == 0.005
     assert resolution(0.002, 0.002, batch=4) == pytest.approx(32e-6 / 0.008)
 
 
@@ -62,19 +62,19 @@ def test_resolution_is_the_same_from_both_sides():
     assert resolution(0.02, 0.05) == resolution(0.05, 0.02) == pytest.approx(32e-6 / math.sqrt(0.001))
 
 
-def test_margin_of_an_operator_weighs_its_rows():
-    assert delta_of([0.01, 0.02], [0.75, 0.25], None) == pytest.approx(2 * 0.0125)
+def test_margin_of_an_operator_is_the_mean_of_its_rows():
+    assert delta_of([0.01, 0.02], None) == pytest.approx(2 * 0.015)
 
 
 def test_a_declared_margin_can_only_raise():
-    assert delta_of([], [], 0.02) == 0.02
-    assert delta_of([], [], 0.001) == 0.005
+    assert delta_of([0.0], 0.02) == 0.02
+    assert delta_of([0.0], 0.001) == 0.005
 
 
 @pytest.mark.parametrize("declared", [0, -0.01, 1, 5, math.nan])
 def test_an_impossible_margin_is_refused(declared):
     with pytest.raises(ConfigError, match=r"a share between 0 and 1"):
-        delta_of([], [], declared)
+        delta_of([0.0], declared)
 
 
 def test_margin_is_as_far_down_as_up():

@@ -165,14 +165,6 @@ def test_an_operator_that_claims_does_not_list_its_own_rows_as_dissent():
     assert decide(row(STEADY_FASTER, "[1]"), row(STEADY_FASTER, "[2]")).dissent == {}
 
 
-def test_weights_move_the_operator():
-    rows = row(STEADY_FASTER, "[1]"), row(STEADY_SLOWER, "[2]")
-    weights = {rows[0].key: 9.0, rows[1].key: 1.0}
-    verdict = decide(*rows, weights=weights)
-    assert verdict.verdict is Verdict.FASTER
-    assert verdict.evidence.theta == pytest.approx(-0.016)
-
-
 def test_a_lost_round_is_replaced_by_no_look_of_its_own():
     five_of_six = decide(row([*STEADY_FASTER[:5], None]))
     assert five_of_six.verdict is Verdict.UNDECIDED
@@ -289,5 +281,5 @@ def test_json_is_plain_and_the_same_every_time():
 
 def test_positional_use_of_the_entry_point():
     one = RowRounds("mm", "float32", "kernel", "[64]", 0, STEADY_FASTER, 0.05, 0.049)
-    verdict = decide_operator("mm", [one], alpha=0.05, delta=None, weights=None, ir=None, refusals=[])
+    verdict = decide_operator("mm", [one], alpha=0.05, delta=None, ir=None, refusals=[])
     assert verdict.verdict is Verdict.FASTER

@@ -7,7 +7,8 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from verdict_rows import EXAMPLES, decide, operator
 
-from zlbench_core.verdicts import RowRounds, Superblock, Verdict, decide_campaign, row_rounds
+from zlbench_core.records.superblock import superblock_log_ratio
+from zlbench_core.verdicts import RowRounds, Superblock, Verdict, decide_campaign
 from zlbench_core.verdicts.model import CLAIMS
 
 MIRROR = {Verdict.FASTER: Verdict.SLOWER, Verdict.SLOWER: Verdict.FASTER}
@@ -81,10 +82,11 @@ def test_the_order_of_rounds_and_rows_changes_nothing(rows, random):
 
 
 def built(times: list[list[float]], scale: float) -> RowRounds:
-    rounds = [
-        [Superblock("ABBA", tuple((scale * value,) * 3 for value in (1.0, b, b, 1.0)))] for (b,) in times
+    superblocks = [
+        Superblock("ABBA", tuple((scale * value,) * 3 for value in (1.0, b, b, 1.0))) for (b,) in times
     ]
-    return row_rounds("mm", ("float16", "kernel", "[64]", 0), rounds)
+    y = tuple(map(superblock_log_ratio, superblocks))
+    return RowRounds("mm", "float16", "kernel", "[64]", 0, y, scale, scale)
 
 
 @given(

@@ -5,21 +5,8 @@ import math
 import pytest
 from verdict_rows import row
 
-from zlbench_core.errors import ConfigError, ReadError
-from zlbench_core.verdicts import Superblock, row_rounds
-from zlbench_core.verdicts.rounds import combine, included_rows, round_log_ratio, round_span, row_weights
-
-KEY = ("float16", "kernel", "[64]", 0)
-
-
-def test_a_round_is_the_mean_of_its_superblocks():
-    assert round_log_ratio([0.01, 0.03, -0.01]) == pytest.approx(0.01)
-
-
-def test_a_round_counts_with_half_of_its_superblocks_and_not_with_fewer():
-    assert round_log_ratio([0.02, None, None, 0.04]) == pytest.approx(0.03)
-    assert round_log_ratio([0.02, None, None]) is None
-    assert round_log_ratio([]) is None
+from zlbench_core.errors import ReadError
+from zlbench_core.verdicts.rounds import combine, included_rows, round_span
 
 
 def test_span_is_the_slope_over_the_whole_round():
@@ -32,29 +19,6 @@ def test_span_is_the_slope_over_the_whole_round():
 
 def test_two_superblocks_have_no_slope():
     assert round_span([0.0, 0.01]) is None
-
-
-def superblock(order: str, ratio: float) -> Superblock:
-    return Superblock(order, tuple((0.2 * (ratio if side == "B" else 1.0),) * 6 for side in order))
-
-
-def test_a_row_from_raw_blocks_has_ratios_latencies_and_a_hole_where_it_was_lost():
-    measured = [superblock("ABBA", 1.1), superblock("BAAB", 1.1)]
-    built = row_rounds("mm", KEY, [measured, None, []], batch=3)
-    assert built.log_ratios == (pytest.approx(math.log(1.1)), None, None)
-    assert (built.t_a_ms, built.t_b_ms) == (pytest.approx(0.2), pytest.approx(0.22))
-    assert (built.key, built.batch, built.spans) == (KEY, 3, (None, None, None))
-
-
-def test_a_row_that_was_never_measured_has_no_latency():
-    built = row_rounds("mm", KEY, [None, None])
-    assert (built.counted, built.t_a_ms, built.t_b_ms) == (0, None, None)
-
-
-def test_discard_reaches_the_blocks():
-    slow_start = Superblock("ABBA", tuple((9.0 if side == "B" else 1.0, 1.0, 1.0) for side in "ABBA"))
-    assert row_rounds("mm", KEY, [[slow_start]], discard=1).log_ratios == (0.0,)
-    assert row_rounds("mm", KEY, [[slow_start]]).log_ratios != (0.0,)
 
 
 def test_a_row_measured_too_rarely_is_left_out_by_name():
@@ -86,20 +50,7 @@ def test_a_row_that_comes_twice_is_refused():
 
 
 def test_a_round_without_one_of_the_rows_does_not_count():
-    assert combine([(0.01, None, 0.03), (0.03, 0.05, None)], (0.5, 0.5)) == (pytest.approx(0.02), None, None)
-
-
-def test_weights_are_equal_unless_declared_and_add_up_to_one():
-    rows = [row([0.0], "[1]"), row([0.0], "[2]")]
-    assert row_weights(rows, None) == (0.5, 0.5)
-    assert row_weights(rows, {rows[0].key: 3, rows[1].key: 1}) == (0.75, 0.25)
-
-
-@pytest.mark.parametrize("weight", [None, 0, -1, math.nan, math.inf])
-def test_a_row_without_a_valid_weight_is_refused_by_name(weight):
-    rows = [row([0.0], "[1]"), row([0.0], "[2]")]
-    with pytest.raises(ConfigError, match=r"weight of mm float16 kernel \[2\] #0"):
-        row_weights(rows, {rows[0].key: 1, rows[1].key: weight})
+    assert combine([(0.01, None, 0.03), (0.03, 0.05, None)]) == (pytest.approx(0.02), None, None)
 
 
 @pytest.mark.parametrize(

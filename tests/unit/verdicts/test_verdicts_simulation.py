@@ -9,6 +9,7 @@ from simulate_verdicts import duet_log_ratios
 from simulated_rules import (
     RULES,
     Tally,
+    anytime_p,
     drifting,
     placebo_alarms,
     rule_tallies,
@@ -101,3 +102,17 @@ def test_placebos_void_a_biased_campaign_and_rarely_a_fair_one():
     rng = np.random.default_rng(18)
     assert not placebo_alarms(TYPICAL, 0.0, 5, 60, rng).breach
     assert placebo_alarms(TYPICAL, 0.02, 5, 20, rng).claims == 20
+
+
+@pytest.mark.parametrize(
+    ("alpha", "rounds"), [(0.05, 7), (0.01, 10), (0.05 / 16, 11), (0.05 / 40, 13), (0.05 / 100, 14)]
+)
+def test_kt_needs_the_rounds_of_the_published_table(alpha, rounds):
+    assert anytime_p([0.01] * (rounds - 1)) > alpha >= anytime_p([0.01] * rounds)
+    assert anytime_p([-0.01] * rounds) == anytime_p([0.01] * rounds)
+
+
+def test_an_anytime_claim_stays_claimed():
+    assert anytime_p([0.01] * 7 + [-0.01] * 20) == anytime_p([0.01] * 7)
+    assert anytime_p([0.1, 0.0, 0.1, -0.1]) == pytest.approx(1 / 1.5)  # bets 1/2, none, 3/4, 1/6
+    assert anytime_p([]) == 1.0

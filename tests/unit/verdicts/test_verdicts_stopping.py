@@ -1,13 +1,16 @@
 from __future__ import annotations
 
 import pytest
-from verdict_rows import STEADY_FASTER, WOBBLE
+from verdict_rows import STEADY_FASTER, WOBBLE, decide, row
 
-from zlbench_core.verdicts import fixed_looks, next_rounds, plan_looks
+from zlbench_core.verdicts import fixed_looks, plan_looks
 from zlbench_core.verdicts.drift import drift_complaint
-from zlbench_core.verdicts.stopping import anytime_p, kt_e_values
 
 MIXED = (0.02, -0.02, 0.02, -0.02, 0.02, -0.02)
+
+
+def next_rounds(log_ratios, **options):
+    return decide(row(log_ratios), **options).next_rounds
 
 
 @pytest.mark.parametrize("run", range(6))
@@ -39,26 +42,7 @@ def test_lost_rounds_count_as_run():
 def test_looks_decide_the_numbers():
     assert next_rounds(MIXED, looks=fixed_looks(6)) == 0
     assert next_rounds(MIXED, looks=fixed_looks(8)) == 2
-    assert next_rounds(MIXED, 0.05, looks=plan_looks(operators=10)) == 3
-
-
-def test_kt_bets_by_hand():
-    # first bet 1/2 wins nothing; then 3/4: x 1.5; then 1.5/4... a minus pays 2 (1 - 5/6) = 1/3.
-    assert kt_e_values([0.1, 0.1, -0.1]) == pytest.approx((1.0, 1.5, 1.5 / 3))
-    assert kt_e_values([0.0, 0.1, 0.0, 0.1]) == pytest.approx((1.0, 1.0, 1.0, 1.5))
-
-
-@pytest.mark.parametrize(
-    ("alpha", "rounds"), [(0.05, 7), (0.01, 10), (0.05 / 16, 11), (0.05 / 40, 13), (0.05 / 100, 14)]
-)
-def test_kt_needs_the_rounds_of_the_published_table(alpha, rounds):
-    assert anytime_p([0.01] * (rounds - 1)) > alpha >= anytime_p([0.01] * rounds)
-    assert anytime_p([-0.01] * rounds) == anytime_p([0.01] * rounds)
-
-
-def test_an_anytime_claim_stays_claimed():
-    assert anytime_p([0.01] * 7 + [-0.01] * 20) == anytime_p([0.01] * 7)
-    assert anytime_p([]) == 1.0
+    assert next_rounds(MIXED, looks=plan_looks(operators=10)) == 3
 
 
 def test_drift_needs_one_direction_and_the_size_of_the_effect():

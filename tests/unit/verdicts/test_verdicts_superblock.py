@@ -26,21 +26,13 @@ def test_centre_ignores_one_launch_that_was_preempted():
     assert block_centre([1.0, 1.0, 1.0, 1.0, 50.0]) == 1.0
 
 
-def test_centre_drops_the_launches_after_the_hand_over():
-    assert block_centre([9.0, 8.0, 1.0, 1.0], discard=2) == 1.0
-
-
 @pytest.mark.parametrize("bad", [0.0, -1.0, math.inf, math.nan])
 def test_a_block_with_an_impossible_time_has_no_measurement(bad):
     assert block_centre([1.0, 1.0, bad, 1.0, 1.0]) is None
 
 
-def test_an_impossible_time_that_is_discarded_does_not_matter():
-    assert block_centre([0.0, 1.0], discard=1) == 1.0
-
-
-def test_a_block_that_is_discarded_whole_has_no_measurement():
-    assert block_centre([1.0, 2.0], discard=2) is None
+def test_an_empty_block_has_no_measurement():
+    assert block_centre([]) is None
 
 
 @pytest.mark.parametrize("order", ["ABBA", "BAAB"])

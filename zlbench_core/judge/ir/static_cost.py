@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from pathlib import Path
 from typing import Any
 
-from zlbench_core.ir.archive import Variant, read_variant
+from zlbench_core.ir.archive import Variant
 from zlbench_core.ir.elf import Elf
 from zlbench_core.judge.ir import cubin, hsaco
 from zlbench_core.judge.ir.disassembly import Disassembly
@@ -17,11 +16,6 @@ _READERS: dict[str, Callable[[Variant, Elf, Disassembly | None], Figures]] = {
     "hsaco": hsaco.figures,
 }
 COST_STAGES = (*_READERS, "amdgcn")  # what the readers read
-
-
-def static_cost(variant_dir: Path | str) -> dict[str, Any]:
-    """The static cost of the variant that is archived in a folder. Raises ArchiveError when it cannot be read."""
-    return cost_of(read_variant(variant_dir))
 
 
 def cost_of(variant: Variant, sass: Disassembly | None = None) -> dict[str, Any]:
