@@ -36,6 +36,7 @@ def side_facts(campaign: Campaign, side: Side) -> dict[str, object]:
 
 def forget_facts() -> None:
     _read.clear()
+    _packages.cache_clear()
 
 
 def _side_facts(campaign: Campaign, side: Side) -> dict[str, object]:

@@ -139,3 +139,50 @@ def test_many_operators_are_one_line(folder):
     folder.finish(load(ops=ops, rounds=1))
     [line] = folder.said(load(**OTHER, ops=ops))
     assert line == told("60 finished runs", "op0, op1, op2, op3, op4, 25 more")
+
+
+def removed(path: Path) -> None:
+    path.unlink()
+
+
+def a_folder(path: Path) -> None:
+    path.unlink()
+    path.mkdir()
+    os.utime(path, ns=(0, 0))
+
+
+def edited(path: Path) -> None:
+    path.write_text("another")
+
+
+def edited_and_dated_back(path: Path) -> None:
+    path.write_text("another")
+    os.utime(path, ns=(0, 0))
+
+
+def touched(path: Path) -> None:
+    os.utime(path, (2_000_000_000, 2_000_000_000))
+
+
+@pytest.mark.parametrize(
+    ("change", "is_broken"),
+    [
+        (removed, True),
+        (a_folder, True),
+        (edited, True),
+        (touched, False),
+        (edited_and_dated_back, False),  # the summary hashes every file, a start does not
+    ],
+)
+def test_a_file_is_broken_where_it_is_gone_or_younger_and_other_than_its_identity_says(
+    folder, change, is_broken
+):
+    campaign = load(ops=["mm"], rounds=1)
+    folder.finish(campaign)
+    run = folder.root / "mm" / "b" / "r1"
+    os.utime(identity_path(run), ns=(1, 1_000_000_000))
+    change(run / "run.log")
+    told_lines = folder.said(campaign)
+    assert identity_path(run).exists() is not is_broken
+    line = f"run.log in {run} is not what its identity vouches for; it is measured again"
+    assert (line in told_lines) is is_broken

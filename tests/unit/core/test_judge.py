@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 from pathlib import Path
 
@@ -226,3 +227,42 @@ def test_a_row_that_only_one_side_has_is_left_out_and_named(runs):
     case = runs.case()
     assert len(case.pairs) == 1
     assert case.exclusions == ("round 1: torch.float32 [[16, 8]]: only on side a",)
+
+
+def test_a_gate_that_names_one_archive_compared_nothing(runs):
+    runs.add("a", 1)
+    runs.add("b", 1)
+    whole = runs.gate("identical")
+    for count in (0, 1):
+        gate = {**whole, "digests": dict(list(whole["digests"].items())[:count])}
+        assert "ir_gate: an archive is not what the gate compared" in runs.case(gate).refusals
+    assert runs.case(whole).refusals == ()
+
+
+def test_a_variable_that_a_process_did_not_have_is_told_and_a_path_that_zlbench_composes_is_not(runs):
+    axis = [*AXIS, "env:PYTHONPATH"]
+    asked = {"TRITON_F32_DEFAULT": "ieee", "PYTHONPATH": "/mine"}
+
+    def refusals(**variables):
+        shutil.rmtree(runs.root / "mm", ignore_errors=True)
+        for side, env in (("a", {}), ("b", variables)):
+            environment = {
+                "python": "3.11.7",
+                "torch": "2.13.0",
+                "triton": "3.6.0",
+                "variables": env,
+                "precision": {"matmul_allow_tf32": False},
+            }
+            runs.add(side, 1, declared=axis, environment=environment)
+        folder = runs.folder("b", 1)
+        write_json(folder / "header.json", {"side": {"env": asked}})
+        identity = json.loads((folder / "run_identity.json").read_text())
+        identity["digests"]["header.json"] = sha256_of(folder / "header.json")
+        write_json(folder / "run_identity.json", identity)
+        folders = sorted(path.parent for path in runs.root.rglob("run_identity.json"))
+        return build_case("mm", load_runs(folders)["mm"], runs.gate("different"), axis, plan="p").refusals
+
+    composed = "/zlbench/side_path:/mine:/provider/src"
+    assert refusals(TRITON_F32_DEFAULT="ieee", PYTHONPATH=composed) == ()
+    [line] = refusals(PYTHONPATH=composed)
+    assert line == "environment.variables.TRITON_F32_DEFAULT: b r1 ran with nothing, asked was ieee"

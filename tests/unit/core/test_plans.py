@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 
 import pytest
 from plain_campaign import PLAIN
@@ -94,6 +95,21 @@ def test_the_content_of_the_shape_file_is_part_of_the_plan(tmp_path):
     shapes.write_text("mm: {shapes: [[1, 16, 8, 8]]}\n")
     forget_facts()
     assert round_plan(load(shape_file=str(shapes)), "mm") != before
+
+
+def test_a_compiler_that_is_rebuilt_in_place_is_part_of_the_plan_though_its_version_stays(tmp_path):
+    packages = tmp_path / "lib" / "python3.12" / "site-packages"
+    library = packages / "triton" / "_C" / "libtriton.so"
+    library.parent.mkdir(parents=True)
+    (packages / "triton-3.6.0.dist-info").mkdir()
+    sides = {"a": {"python": str(tmp_path / "bin" / "python")}, "b": {}}
+    plans = set()
+    for content, when in (("one", 1), ("other", 1), ("other", 2), ("other", 2)):
+        library.write_text(content)
+        os.utime(library, (when, when))
+        forget_facts()
+        plans.add(round_plan(load(sides=sides), "mm"))
+    assert len(plans) == 3, "another size, another time, and once the same again"
 
 
 def test_a_users_own_kernel_is_part_of_the_plan(tmp_path):

@@ -157,6 +157,17 @@ def test_a_dirty_tree_is_not_its_commit(tmp_path):
     second = tree_facts(tmp_path)
     assert first["commit"] == second["commit"] == clean["commit"]
     assert len({clean["dirty"], first["dirty"], second["dirty"]}) == 3
+    git("checkout", "-q", "x.py")
+    assert tree_facts(tmp_path) == clean
+    answers = []
+    for name, text in (("own.py", "1\n"), ("own.py", "2\n"), ("shapes.yaml", "2\n")):
+        (tmp_path / name).write_text(text)  # a kernel that nobody has added yet runs all the same
+        answers.append(tree_facts(tmp_path)["dirty"])
+    assert len({clean["dirty"], *answers}) == 4
+    for name in ("own.py", "shapes.yaml"):
+        (tmp_path / name).unlink()
+    (tmp_path / "notes.txt").write_text("no source\n")
+    assert tree_facts(tmp_path) == clean
 
 
 def test_plugins_come_in_order_and_by_capability():

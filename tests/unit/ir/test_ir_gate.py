@@ -109,12 +109,16 @@ def test_a_changed_set_of_variants_is_a_difference(archive: Archive, tmp_path: P
     assert only == {"add": (None, False, False), "mul": ("a", False, True), "sub": ("b", True, False)}
 
 
-def test_runs_of_one_side_are_taken_together(archive: Archive) -> None:
+def test_runs_of_one_side_are_taken_together(archive: Archive, tmp_path: Path) -> None:
     a = [archive("a1", {"add": stages()}), archive("a2", {"add": stages(loc=7), "mul": stages()})]
     b = [archive("b1", {"mul": stages(), "add": stages(loc=3)})]
     result = compare_archives(a, b)
     assert (result.verdict, result.only_locations) == ("identical", 1)
-    assert [name for name, _ in result.digests] == [str(run / "ir" / "index.json") for run in (*a, *b)]
+    indices = [str(run / "ir" / "index.json") for run in (*a, *b)]
+    assert [name for name, _ in result.digests] == indices
+    document = gate("op", a, b, tmp_path / "gate.json")
+    assert document["sides"] == {"a": [str(run) for run in a], "b": [str(run) for run in b]}
+    assert list(document["digests"]) == indices
 
 
 def test_variants_of_one_identity_are_paired_by_content_before_order(tmp_path: Path) -> None:

@@ -44,6 +44,23 @@ def test_a_refusal_that_leaves_the_device_or_the_rng_broken_is_poisoned(
     assert str(judged.error) == LEGACY
 
 
+def test_what_the_health_check_itself_breaks_is_put_right_too() -> None:
+    """The check runs a kernel and random numbers of its own: the row after it must find the process as it was."""
+    done: list[str] = []
+
+    def restore() -> bool:
+        done.append("restore")
+        return done.count("restore") == 1
+
+    def capture() -> Samples:
+        raise RuntimeError(LEGACY)
+
+    classify = get_backend("cuda").classify_capture_error
+    judged = attempt_capture(capture, classify, restore, lambda: not done.append("health"))
+    assert done == ["restore", "health", "restore"]
+    assert judged.verdict == "poisoned"
+
+
 @pytest.mark.parametrize(
     ("backend", "text", "verdict"),
     [
