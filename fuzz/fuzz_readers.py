@@ -14,7 +14,7 @@ from pathlib import Path
 import atheris
 
 with atheris.instrument_imports(include=["zlbench_core"]):
-    from zlbench_core.caliber.guard import caliber_complaints, undeclared_differences
+    from zlbench_core.caliber.guard import field_complaints, undeclared_differences
     from zlbench_core.campaign.plan_text import read_plan
     from zlbench_core.errors import ZlbenchError
     from zlbench_core.ir.archive import read_archive
@@ -36,7 +36,7 @@ def judge(folder: Path) -> None:
 
 def compare(folder: Path) -> None:
     runs = [("a", folder), ("b", folder)]
-    if not caliber_complaints(runs):
+    if not field_complaints(runs):
         undeclared_differences(runs, [])
 
 

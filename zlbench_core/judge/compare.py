@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from zlbench_core.caliber.guard import caliber_hazards, incomparable
+from zlbench_core.caliber import guard
+from zlbench_core.caliber.guard import incomparable
 from zlbench_core.errors import ArchiveError, ConfigError, IdentityError
 from zlbench_core.judge.collect import Run, load_run
 from zlbench_core.judge.guards import unfinished, untrusted
@@ -71,7 +72,7 @@ def compare_runs(a_dir: Path, b_dir: Path, *, release: bool = False, axis: Seque
     complaints = incomparable(runs, axis if axis else _declared(a_dir, b_dir))
     loaded = [("a", a), ("b", b)]
     complaints += untrusted(loaded) + unfinished(loaded)
-    hazards = [*caliber_hazards(runs), *_same_code(a_dir, b_dir)]
+    hazards = [*guard.hazards(runs), *_same_code(a_dir, b_dir)]
     complaints = list(dict.fromkeys(complaints))
     if complaints and not release:
         return Comparison(tuple(complaints), tuple(hazards), (), ())

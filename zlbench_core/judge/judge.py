@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from zlbench_core.caliber.guard import caliber_hazards, incomparable
+from zlbench_core.caliber import guard
+from zlbench_core.caliber.guard import incomparable
 from zlbench_core.judge.collect import Run
 from zlbench_core.judge.guards import (
     changing_sides,
@@ -75,7 +76,7 @@ def build_case(
         op,
         tuple(dict.fromkeys(refusals)),
         tuple(exclusions),
-        tuple(caliber_hazards(trusted)),
+        tuple(guard.hazards(trusted)),
         pairs,
         rounds=len({run.round for run in runs}),
     )
@@ -94,7 +95,7 @@ def one_sided_case(
     refusals += [*foreign_runs(good, plan), *repeated_runs(good)]
     refusals += incomparable(known, []) + changing_sides(good, sorted({run.side for run in good}))
     refusals += _undeclared_axis(good, declared_axis)
-    hazards = tuple(caliber_hazards(known))
+    hazards = tuple(guard.hazards(known))
     return OperatorCase(
         op, tuple(dict.fromkeys(refusals)), hazards=hazards, rounds=len({run.round for run in runs})
     )

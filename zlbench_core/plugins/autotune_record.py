@@ -6,13 +6,13 @@ nothing is to be measured.
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any, Protocol
 
 import pytest
 
 from zlbench_core.errors import ConfigError, PinsError
-from zlbench_core.pins.pins import Pins, backend_ok, check_backend, load_pins, read_meta
+from zlbench_core.pins.pins import Pins, check_backend, load_pins
+from zlbench_core.plugins.door import replay_backend_ok as _replay_backend_ok  # noqa: F401 (for zl_bench)
 from zlbench_core.records.identity import identity_path, update_identity
 from zlbench_core.records.run_env import AUTOTUNE_MODES, REPLAY_FROM, RunEnv
 from zlbench_core.tuning.compile_ahead import Settings
@@ -79,11 +79,6 @@ def _pins_for_replay(env: RunEnv) -> Pins:
     pins = load_pins(env.replay_from, require_meta=False)
     check_backend(env.replay_from, pins.meta, env.backend)
     return pins
-
-
-def _replay_backend_ok(folder: Path | str) -> bool:
-    """Whether the pins in `folder` may be replayed on the backend that this process was asked for."""
-    return backend_ok(read_meta(Path(folder), required=False), RunEnv.read().backend)
 
 
 class AutotunePlugin:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
 from pathlib import Path
 
 from zlbench_core.backends import get_backend, normalize_backend_name
+from zlbench_core.backends.base import DeviceBackend
 from zlbench_core.campaign.model import Campaign, Side
 from zlbench_core.errors import ConfigError
 from zlbench_core.providers.base import Invocation, suite_argv
@@ -16,19 +16,12 @@ from zlbench_core.providers.git import tree_facts
 VENDOR_BY_BACKEND = {"cuda": "nvidia", "rocm": "amd", "musa": "musa", "ascend": "ascend"}
 
 
-@dataclass(frozen=True)
-class ParsedNode:
-    """A pytest node of FlagGems taken apart."""
+def flaggems_vendor(backend: str | DeviceBackend) -> str:
+    """The vendor tag of a backend, by its name, an alias or itself. For callers of the first zl_bench.
 
-    op: str
-    op_file: str
-    flaggems_dir: str
-    test_file: str
-
-
-def flaggems_vendor(backend: str) -> str:
-    """The vendor tag of a backend or alias. Raises UnknownBackendError, or ConfigError for a backend without one."""
-    name = normalize_backend_name(backend)
+    Raises UnknownBackendError, or ConfigError for a backend without one.
+    """
+    name = normalize_backend_name(backend.name if isinstance(backend, DeviceBackend) else backend)
     if name not in VENDOR_BY_BACKEND:
         raise ConfigError(
             f"backend {name} has no FlagGems vendor; allowed are {', '.join(VENDOR_BY_BACKEND)}"
@@ -36,8 +29,11 @@ def flaggems_vendor(backend: str) -> str:
     return VENDOR_BY_BACKEND[name]
 
 
-def parse_test_node(node: str) -> ParsedNode:
-    """Take `<dir>/benchmark/test_<op_file>.py::test_<op>` apart. Raises ConfigError for any other form."""
+def parse_test_node(node: str) -> dict[str, str]:
+    """Take `<dir>/benchmark/test_<op_file>.py::test_<op>` apart: op, op_file, flaggems_dir and test_file, the node.
+
+    Raises ConfigError for any other form.
+    """
     test_file, separator, function = node.partition("::")
     path = Path(test_file)
     function = function.split("[")[0]
@@ -50,7 +46,12 @@ def parse_test_node(node: str) -> ParsedNode:
         )
     last = len(path.parts) - 1 - path.parts[::-1].index("benchmark")
     root = str(Path(*path.parts[:last])) if last else "."
-    return ParsedNode(function.removeprefix("test_"), path.stem.removeprefix("test_"), root, node)
+    return {
+        "op": function.removeprefix("test_"),
+        "op_file": path.stem.removeprefix("test_"),
+        "flaggems_dir": root,
+        "test_file": node,
+    }
 
 
 def emit_run_env(
@@ -66,13 +67,7 @@ def emit_run_env(
     inline; an explicit shape file is passed on. Raises ConfigError when neither node nor op is given.
     """
     if test_node is not None:
-        parsed = parse_test_node(test_node)
-        op, op_file, flaggems_dir, test_file = (
-            parsed.op,
-            parsed.op_file,
-            parsed.flaggems_dir,
-            parsed.test_file,
-        )
+        op, op_file, flaggems_dir, test_file = parse_test_node(test_node).values()
         mode, passes = "upstream", "0"
     elif op is not None:
         op_file = op_file or op

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from zlbench_core.results.ab import report_ab
+from zlbench_core.campaign.values import resolve_device_arg
+from zlbench_core.results.ab import _report_caliber, report_ab
 from zlbench_core.results.pairing import PairedRow, Pairing, Refusal, pair_rows
 from zlbench_core.results.reader import read_run
 from zlbench_core.results.rows import Failure, PytestSummary, Row, RunResult
@@ -29,11 +30,13 @@ __all__ = [
     "Refusal",
     "Row",
     "RunResult",
+    "_report_caliber",
     "operator_status",
     "pair_rows",
     "read_run",
     "read_table",
     "report_ab",
+    "resolve_device_arg",
     "write_ab",
     "write_status",
     "write_summary",

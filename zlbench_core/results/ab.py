@@ -1,9 +1,12 @@
-"""Compares two runs that already exist, and refuses where they stand on different calibers."""
+"""Compares two runs that already exist, and refuses where they stand on different calibers.
+
+A door for callers of the first zl_bench; the chain never goes through it.
+"""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from zlbench_core.errors import CaliberMismatch, IdentityError
@@ -23,13 +26,8 @@ def report_ab(a_log: Path | str, b_log: Path | str, op: str, strict: bool = True
     returned all the same. Rows that are not paired are named on stderr. Raises ReadError where a run cannot
     be read.
     """
-    from zlbench_core.caliber.guard import caliber_complaints
-
     logs = [path / LOG_NAME if path.is_dir() else path for path in (Path(a_log), Path(b_log))]
-    complaints = list(caliber_complaints([("a", logs[0].parent), ("b", logs[1].parent)]))
-    if complaints and strict:
-        raise CaliberMismatch("; ".join(complaints))
-    _say("caliber", complaints)
+    _report_caliber([("a", logs[0].parent), ("b", logs[1].parent)], op, strict=strict)
     a, b = (read_run(log.parent, log_name=log.name) for log in logs)
     pairing = pair_rows(_of_op(a, logs[0].parent, op), _of_op(b, logs[1].parent, op))
     excluded = {pair.a.key: why for pair in pairing.paired if (why := _exclusion(pair, a, b))}
@@ -41,7 +39,18 @@ def report_ab(a_log: Path | str, b_log: Path | str, op: str, strict: bool = True
     return [pair for pair in pairing.paired if pair.a.key not in excluded]
 
 
-def _say(topic: str, sentences: list[str]) -> None:
+def _report_caliber(runs: Sequence[tuple[str, Path]], op: str, strict: bool = True) -> list[str]:
+    """What makes the runs of `op`, by label, incomparable, told on stderr. Raises CaliberMismatch where `strict`."""
+    from zlbench_core.caliber.guard import caliber_complaints
+
+    complaints = list(caliber_complaints(runs))
+    if complaints and strict:
+        raise CaliberMismatch(f"{op}: {'; '.join(complaints)}")
+    _say("caliber", complaints)
+    return complaints
+
+
+def _say(topic: str, sentences: Sequence[str]) -> None:
     for sentence in sentences:
         print(f"!!! [{topic}] {sentence}", file=sys.stderr)
 

@@ -4,8 +4,8 @@ import pytest
 
 from zlbench_core.caliber.guard import (
     CALIBER_FIELDS,
-    caliber_complaints,
-    caliber_hazards,
+    field_complaints,
+    hazards,
     undeclared_differences,
 )
 from zlbench_core.common.files import write_json
@@ -49,51 +49,51 @@ def environment(**changes):
 
 
 def test_equal_runs_have_no_complaint(runs):
-    assert caliber_complaints(runs()) == []
+    assert field_complaints(runs()) == []
     assert undeclared_differences(runs(), []) == []
 
 
 @pytest.mark.parametrize("field", CALIBER_FIELDS)
 @pytest.mark.parametrize("value", ["another", None])
 def test_each_field_changed_or_null_is_refused_by_its_name(runs, field, value):
-    complaints = caliber_complaints(runs(None, {field: value}))
+    complaints = field_complaints(runs(None, {field: value}))
     assert len(complaints) == 1
     assert complaints[0].startswith(f"{field}:")
 
 
 def test_a_field_that_both_sides_lack_is_not_equal(runs):
-    assert caliber_complaints(runs({"timer": None}, {"timer": None}))[0].startswith("timer:")
+    assert field_complaints(runs({"timer": None}, {"timer": None}))[0].startswith("timer:")
 
 
 def test_a_missing_identity_is_a_complaint(runs, tmp_path):
     given = [*runs(), ("c", tmp_path / "nowhere")]
-    assert any("c: no identity" in line for line in caliber_complaints(given))
+    assert any("c: no identity" in line for line in field_complaints(given))
 
 
 def test_record_against_record_is_refused_by_name(runs):
-    complaints = caliber_complaints(runs({"autotune_mode": "record"}, {"autotune_mode": "record"}))
+    complaints = field_complaints(runs({"autotune_mode": "record"}, {"autotune_mode": "record"}))
     assert complaints == [
         "autotune_mode: every side recorded its own winners (record against record); pin one record on both"
     ]
 
 
 def test_a_record_that_pins_a_replay_is_normal(runs):
-    assert caliber_complaints(runs({"autotune_mode": "record"}, {"autotune_mode": "replay"})) == []
+    assert field_complaints(runs({"autotune_mode": "record"}, {"autotune_mode": "replay"})) == []
 
 
 def test_a_side_that_tunes_itself_against_pins_is_refused(runs):
-    assert caliber_complaints(runs({"autotune_mode": "off"}, None))[0].startswith("autotune_mode:")
+    assert field_complaints(runs({"autotune_mode": "off"}, None))[0].startswith("autotune_mode:")
 
 
 def test_two_sides_that_tuned_themselves_with_recording_off_are_refused(runs):
     tuned = {"autotune_mode": "off", "replay": {"tuned_keys": 3}}
-    assert "record against record" in caliber_complaints(runs(tuned, tuned))[0]
+    assert "record against record" in field_complaints(runs(tuned, tuned))[0]
 
 
 def test_recording_on_a_shared_cache_is_a_hazard(runs):
     given = runs({"autotune_mode": "record", "tuner_cache": "shared(/x)"}, {"tuner_cache": "shared(/x)"})
-    assert caliber_hazards(given)[0].startswith("tuner_cache: a records")
-    assert caliber_hazards(runs()) == []
+    assert hazards(given)[0].startswith("tuner_cache: a records")
+    assert hazards(runs()) == []
 
 
 def test_pins_that_another_compiler_or_device_chose_are_a_hazard(runs):
@@ -101,10 +101,10 @@ def test_pins_that_another_compiler_or_device_chose_are_a_hazard(runs):
         compiler = {"torch": "2.13.0", "triton": triton, "triton_build": None}
         return {"replay": {**BASE["replay"], "recorded": {"device": device, "compiler": compiler}}}
 
-    assert caliber_hazards(runs(replay(), replay())) == []
+    assert hazards(runs(replay(), replay())) == []
     other = {**replay(), **environment(triton="3.5.0")}
-    assert caliber_hazards(runs(replay(), other)) == [], "one side has the compiler that recorded"
-    assert caliber_hazards(runs(replay("NVIDIA H100", "3.5.0"), replay("NVIDIA H100", "3.5.0"))) == [
+    assert hazards(runs(replay(), other)) == [], "one side has the compiler that recorded"
+    assert hazards(runs(replay("NVIDIA H100", "3.5.0"), replay("NVIDIA H100", "3.5.0"))) == [
         "replay: the pins were recorded with device NVIDIA H100, which no run here has",
         "replay: the pins were recorded with compiler {'torch': '2.13.0', 'triton': '3.5.0', 'triton_build': None}, "
         "which no run here has",

@@ -37,7 +37,7 @@ def test_the_vendor_table():
 
 def test_a_node_is_taken_apart():
     node = parse_test_node("/x/FlagGems/benchmark/test_blas.py::test_mm[float16]")
-    assert (node.op, node.op_file, node.flaggems_dir) == ("mm", "blas", "/x/FlagGems")
+    assert (node["op"], node["op_file"], node["flaggems_dir"]) == ("mm", "blas", "/x/FlagGems")
 
 
 @pytest.mark.parametrize(

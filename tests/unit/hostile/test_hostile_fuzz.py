@@ -11,8 +11,8 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from zlbench_core.caliber.guard import (
-    caliber_complaints,
-    caliber_hazards,
+    field_complaints,
+    hazards,
     missing_fields,
     undeclared_differences,
 )
@@ -118,8 +118,8 @@ def test_any_pair_of_identities_is_judged(tmp_path, identity, other):
         (folder / "run_identity.json").write_text(json.dumps(value))
         (folder / "run.log").write_bytes((DATA / "b" / "run.log").read_bytes())
         assert status_of(load_run(folder)).status in STATUSES
-    complaints = caliber_complaints(runs)
-    caliber_hazards(runs)
+    complaints = field_complaints(runs)
+    hazards(runs)
     if not any(line.startswith("run_identity") for line in complaints):
         complaints += missing_fields(runs) + undeclared_differences(runs, [])
     assert all(isinstance(line, str) for line in complaints)
