@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from zlbench_core.campaign.model import Campaign
-from zlbench_core.campaign.quick_schemas import compiled
+from zlbench_core.campaign.schema_files import prepare
 from zlbench_core.common.files import sha256_of
 from zlbench_core.judge.collect import load_runs
 from zlbench_core.judge.evidence import sample_lines
@@ -60,7 +60,7 @@ def operator_parts(
         return
     # Read and imported here, what every process needs is inherited; what is inherited is never garbage.
     round_digest(campaign, campaign.ops[0])
-    compiled("ir_gate")
+    prepare("ir_gate")
     import_module("scipy.special")
     with suppress(ModuleNotFoundError):  # no dependency of ours: pyarrow asks for it where it is installed
         import_module("pandas")

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from zlbench_core.campaign import quick_schemas
-from zlbench_core.campaign.quick_schemas import compiled, surely_fits
+from zlbench_core.campaign import schema_files
+from zlbench_core.campaign.compiled_schemas import NotCompilable, compile_schema
 from zlbench_core.campaign.schema_files import check
 from zlbench_core.errors import ArchiveError
 
@@ -76,12 +76,13 @@ def changed(
     return copy
 
 
+def surely_fits(document: dict[str, Any]) -> bool:
+    return schema_files._surely_fits("ir_gate")(document)
+
+
 def fits(document: dict[str, Any]) -> bool:
-    try:
-        check(document, "ir_gate", "the gate", ArchiveError)
-    except ArchiveError:
-        return False
-    return True
+    """What jsonschema says, asked alone."""
+    return schema_files._validator("ir_gate").is_valid(document)
 
 
 def mutants(document: dict[str, Any]) -> Iterator[dict[str, Any]]:
@@ -100,12 +101,13 @@ def _add(holder: Any, name: str) -> None:
         holder[name] = 1
 
 
-def test_a_gate_as_it_is_written_is_accepted_without_jsonschema(gate):
-    assert surely_fits(gate, "ir_gate")
+def test_a_gate_as_it_is_written_is_accepted_without_jsonschema(gate, monkeypatch):
+    monkeypatch.setattr(schema_files, "_validator", pytest.fail)
+    check(gate, "ir_gate", "the gate", ArchiveError)
 
 
 def test_whatever_is_changed_in_a_gate_the_compiled_schema_accepts_no_more_than_jsonschema(gate):
-    judged = [(surely_fits(one, "ir_gate"), fits(one)) for one in mutants(gate)]
+    judged = [(surely_fits(one), fits(one)) for one in mutants(gate)]
     assert (True, False) not in judged
     assert judged.count((False, False)) > 500
 
@@ -119,7 +121,19 @@ def test_whatever_is_changed_in_a_gate_the_compiled_schema_accepts_no_more_than_
         ({"items": {"$ref": "#/$defs/x", "minimum": 0}, "$defs": {"x": {}}}, "beside \\$ref"),
     ],
 )
-def test_a_schema_that_means_something_else_to_the_compiler_is_not_compiled(monkeypatch, schema, message):
-    monkeypatch.setattr(quick_schemas, "load_schema", lambda name: schema)
-    with pytest.raises(ValueError, match=message):
-        compiled.__wrapped__("any")
+def test_a_schema_that_means_something_else_to_the_compiler_is_not_compiled(schema, message):
+    with pytest.raises(NotCompilable, match=message):
+        compile_schema(schema)
+
+
+def test_a_gate_that_does_not_fit_is_put_in_words(gate):
+    with pytest.raises(ArchiveError, match=r"^verdict is 'alike' in the gate; allowed are "):
+        check({**gate, "verdict": "alike"}, "ir_gate", "the gate", ArchiveError)
+
+
+def test_nobody_else_asks_either_engine():
+    from zlbench_core.common.places import PACKAGE
+
+    engines = ("import fastjsonschema", "import jsonschema", "from jsonschema", "compile_schema")
+    asking = {path.name for path in PACKAGE.rglob("*.py") if any(one in path.read_text() for one in engines)}
+    assert asking == {"compiled_schemas.py", "schema_files.py", "schema_words.py"}

@@ -1,16 +1,13 @@
 """A schema compiled to Python code, for files of which there are hundreds: jsonschema needs ten times as long.
 
-What the compiled code accepts, the schema accepts. What it does not accept is for schemas.check to judge and to put
-in words.
+What the compiled code accepts, the schema accepts. What it does not accept is for jsonschema to judge and to put in
+words; schema_files.check asks both, and nobody else asks either.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from functools import cache
 from typing import Any
-
-from zlbench_core.campaign.schema_files import load_schema
 
 _NOTES = {"$schema", "title", "description", "examples"}
 _CHILD = ("items", "additionalProperties", "if", "then", "else")
@@ -18,30 +15,28 @@ _CHILDREN = ("properties", "$defs")
 _PLAIN = {"type", "required", "enum", "const", "pattern", "minimum"}
 
 
-def surely_fits(value: Any, schema_name: str) -> bool:
-    """Whether `value` fits the schema for sure. False says nothing: then schemas.check decides."""
-    import fastjsonschema
-
-    try:
-        compiled(schema_name)(value)
-    except fastjsonschema.JsonSchemaValueException:
-        return False
-    return True
+class NotCompilable(ValueError):
+    """The schema means something else to the compiler, which knows older drafts alone."""
 
 
-@cache
-def compiled(schema_name: str) -> Callable[[Any], Any]:
-    """The schema as a function, which raises JsonSchemaValueException for a value that does not fit.
-
-    Raises ValueError for a schema that means something else to the compiler, which knows older drafts alone.
-    """
-    import fastjsonschema
-
-    schema = load_schema(schema_name)
+def compile_schema(schema: Mapping[str, Any]) -> Callable[[Any], bool]:
+    """The schema as a function, which says whether a value fits for sure. Raises NotCompilable."""
     if told := next(_other_meanings(schema), None):
-        raise ValueError(f"schema {schema_name} cannot be compiled: {told}")
-    draft_7 = {**schema, "$schema": "http://json-schema.org/draft-07/schema#"}
-    return fastjsonschema.compile(draft_7, use_default=False)
+        raise NotCompilable(told)
+    import fastjsonschema
+
+    compiled = fastjsonschema.compile(
+        {**schema, "$schema": "http://json-schema.org/draft-07/schema#"}, use_default=False
+    )
+
+    def fits(value: Any) -> bool:
+        try:
+            compiled(value)
+        except fastjsonschema.JsonSchemaValueException:
+            return False
+        return True
+
+    return fits
 
 
 def _other_meanings(schema: Any) -> Iterator[str]:
