@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 from zlbench_core.campaign.model import Campaign
 from zlbench_core.common.files import write_json
-from zlbench_core.judge.ir.gate import gate
+from zlbench_core.judge.ir.gate import gate, read_gate
 from zlbench_core.records.identity import load_identity
 
 
@@ -27,5 +26,5 @@ def compare_ir(campaign: Campaign, op: str, run_dirs: dict[str, Path], out_path:
 
 def gate_device(gates: list[Path], out_path: Path) -> None:
     """Collect the gates of the operators that share a device into one file that the checkpoint reads."""
-    found = [json.loads(path.read_text(encoding="utf-8")) for path in gates]
+    found = map(read_gate, gates)
     write_json(out_path, {gate["op"]: gate["verdict"] for gate in found})

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from zlbench_core.common.files import sha256_of
+from zlbench_core.common.files import read_object, sha256_of
 from zlbench_core.errors import IdentityError, ReadError
 from zlbench_core.records.vouched import check_digests
 
@@ -25,16 +24,9 @@ def untracked(items: Iterable[Any], _: str) -> Iterable[Any]:
 def read_receipt(folder: Path) -> dict[str, Any]:
     """The receipt of a finished campaign. Raises ReadError where there is none that can be read."""
     path = folder / RECEIPT
-    try:
-        receipt = json.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise ReadError(f"no receipt: {path} does not exist") from None
-    except (OSError, ValueError) as error:
-        raise ReadError(f"unreadable receipt {path}: {error}") from None
-    if not isinstance(receipt, dict) or not all(
-        isinstance(receipt.get(name), dict) for name in ("identities", "gates", "config")
-    ):
-        raise ReadError(f"unreadable receipt {path}: identities, gates and config are expected")
+    receipt = read_object(path, ReadError, what="receipt")
+    if not all(isinstance(receipt.get(name), dict) for name in ("identities", "gates", "config")):
+        raise ReadError(f"receipt {path} cannot be read: identities, gates and config are expected")
     return receipt
 
 

@@ -9,10 +9,10 @@ from typing import Any
 from zlbench_core.campaign.family import campaign_looks, family_size
 from zlbench_core.campaign.model import Campaign
 from zlbench_core.campaign.schema_files import check
-from zlbench_core.common.files import read_object
 from zlbench_core.errors import ArchiveError
 from zlbench_core.judge.collect import Run
 from zlbench_core.judge.evidence import Calls, stored_rows, with_calls
+from zlbench_core.judge.ir.gate import read_gate
 from zlbench_core.judge.judge import OperatorCase, build_case, one_sided_case
 from zlbench_core.run.plans import round_digest
 from zlbench_core.verdicts import fixed_looks
@@ -53,11 +53,7 @@ def store_campaign(campaign: Campaign, operators: Iterable[StoredOperator | None
 
 def read_gates(paths: Sequence[Path]) -> dict[str, dict[str, Any]]:
     """The gates by operator. Raises ArchiveError, one line, for one that holds no verdict."""
-    gates = {path.parent.name: read_object(path, ArchiveError, what="gate") for path in paths}
-    for path in paths:
-        if "verdict" not in gates[path.parent.name]:
-            raise ArchiveError(f"gate {path} holds no verdict; remove it and run again")
-    return gates
+    return {path.parent.name: read_gate(path) for path in paths}
 
 
 def family_of(gates: Gates) -> int:

@@ -63,13 +63,19 @@ def read_meta(
     return meta
 
 
-def discarded_cause(folder: Path | str) -> str | None:
-    """Why a record left no pins in `folder`, cause first; None where it does not say so. Raises PinsError."""
+def discarded_meta(folder: Path | str) -> dict[str, Any] | None:
+    """The meta.json of a record that was discarded, whose `reason` says why; None of any other. Raises PinsError."""
     path = Path(folder) / META_NAME
     meta = read_object(path, PinsError, what="pins", schema=SCHEMA_VERSION) if path.exists() else {}
-    if meta.get("status") != DISCARDED or not meta.get("reason"):
+    return meta if meta.get("status") == DISCARDED else None
+
+
+def discarded_cause(folder: Path | str) -> str | None:
+    """Why a record left no pins in `folder`, cause first; None where it does not say so. Raises PinsError."""
+    meta = discarded_meta(folder)
+    if meta is None or not meta.get("reason"):
         return None
-    return f"{meta['reason']} ({path.parent.name}/{META_NAME}: discarded)"
+    return f"{meta['reason']} ({Path(folder).name}/{META_NAME}: discarded)"
 
 
 def backend_ok(meta: Mapping[str, Any] | None, backend: str) -> bool:

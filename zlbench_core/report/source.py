@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from zlbench_core.campaign.schema_files import check
-from zlbench_core.errors import IdentityError, PinsError, ReadError
+from zlbench_core.errors import ArchiveError, IdentityError, PinsError
+from zlbench_core.judge.ir.gate import read_gate
 from zlbench_core.judge.pins.pin_sets import load_pin_set
 from zlbench_core.judge.receipt import Track, identity_files, read_receipt, stale_lines, untracked
 from zlbench_core.judge.show import read_verdicts
@@ -88,7 +87,6 @@ class Results:
 def read_results(folder: Path, track: Track = untracked) -> Results:
     """Read results/{backend}. Raises ReadError where the summary is missing or not whole."""
     found = read_verdicts(folder / "verdicts.json")
-    check(found, "verdicts", str(folder / "verdicts.json"), ReadError)
     receipt = read_receipt(folder)
     files = [path for path in identity_files(folder, receipt) if path.is_file()]
     runs = list(_runs(track(files, "reading runs"), receipt["config"]["protocol"] == "duet"))
@@ -133,10 +131,10 @@ def _gates(folder: Path, receipt: dict[str, Any]) -> Iterator[tuple[str, dict[st
     for recorded in receipt["gates"]:
         op = Path(recorded).parts[-2]
         try:
-            gate = json.loads((folder / op / "ir_gate.json").read_text(encoding="utf-8"))
-        except (OSError, ValueError):
+            gate = read_gate(folder / op / "ir_gate.json")
+        except ArchiveError:
             continue  # named by stale_lines
-        if isinstance(gate, dict) and isinstance(gate.get("variants"), list):
+        if isinstance(gate.get("variants"), list):
             yield op, gate
 
 

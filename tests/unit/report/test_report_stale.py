@@ -42,7 +42,7 @@ def test_a_campaign_that_stands_is_shown_without_a_word_of_staleness(show):
         (lambda path: (path / "mm/b/r2/result.json").unlink(), "mm/b/r2/result.json"),
         (lambda path: _append(path / "mm/ir_gate.json"), "mm/ir_gate.json"),
         (lambda path: (path / "receipt.json").unlink(), "no receipt"),
-        (lambda path: (path / "receipt.json").write_text("[]"), "unreadable receipt"),
+        (lambda path: (path / "receipt.json").write_text("[]"), "a JSON object is expected"),
     ],
 )
 def test_a_campaign_whose_runs_changed_is_stale_in_the_first_line(folder, show, spoil, told):

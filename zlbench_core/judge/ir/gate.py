@@ -9,7 +9,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from zlbench_core.common.files import write_json
+from zlbench_core.common.files import read_object, write_json
+from zlbench_core.errors import ArchiveError
 from zlbench_core.judge.ir.compare import IDENTICAL, UNKNOWN, GateResult, Pair, compare_archives
 from zlbench_core.judge.ir.costs import Cost, change_ranges, pair_costs
 
@@ -34,6 +35,14 @@ def gate(
     document = gate_document(op, result, a_dirs, b_dirs)
     write_json(out_path, document)
     return document
+
+
+def read_gate(path: Path | str) -> dict[str, Any]:
+    """A written gate. Raises ArchiveError, one line, for one that holds no verdict."""
+    found = read_object(path, ArchiveError, what="gate")
+    if "verdict" not in found:
+        raise ArchiveError(f"gate {path} holds no verdict; remove it and run again")
+    return found
 
 
 def gate_document(

@@ -15,7 +15,7 @@ from typing import Any
 from zlbench_core.common.files import read_object, write_json, write_text
 from zlbench_core.errors import PinsError
 from zlbench_core.judge.pins.pin_sets import find_pin_folders
-from zlbench_core.pins.pins import DISCARDED, META_NAME, PINS_NAME, backend_ok, load_pins, validate_pins
+from zlbench_core.pins.pins import META_NAME, PINS_NAME, backend_ok, discarded_meta, load_pins, validate_pins
 from zlbench_core.pins.records import SCHEMA_VERSION, entries_of
 
 BUNDLE_KIND = "zlbench-pins"
@@ -40,10 +40,10 @@ def export_pins(source: Path, bundle: Path) -> dict[str, int]:
 
 
 def _check_published(folder: Path) -> None:
-    path = folder / META_NAME
-    meta = read_object(path, PinsError, what="pins", schema=SCHEMA_VERSION) if path.is_file() else {}
-    if meta.get("status") == DISCARDED:
-        raise PinsError(f"{path}: the record was discarded: {meta.get('reason')}; there is nothing to export")
+    meta = discarded_meta(folder)
+    if meta is not None:
+        told = f"the record was discarded: {meta.get('reason')}; there is nothing to export"
+        raise PinsError(f"{folder / META_NAME}: {told}")
 
 
 def read_bundle(bundle: Path, backend: str) -> dict[str, dict[str, Any]]:

@@ -7,10 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from zlbench_core.common.files import read_object
 from zlbench_core.errors import PinsError
-from zlbench_core.pins.pins import DISCARDED, META_NAME, PINS_NAME, load_pins
-from zlbench_core.pins.records import FILE_NAME, SCHEMA_VERSION, Entry, read_records
+from zlbench_core.pins.pins import META_NAME, PINS_NAME, discarded_meta, load_pins
+from zlbench_core.pins.records import FILE_NAME, Entry, read_records
 
 
 @dataclass(frozen=True)
@@ -61,9 +60,8 @@ def load_pin_set(op: str, folder: Path) -> PinSet:
     if (folder / FILE_NAME).is_file() and not (folder / PINS_NAME).exists():
         records = read_records(folder)
         return PinSet(op, records.entries, {"backend": records.backend, "status": records.status})
-    path = folder / META_NAME
-    meta = read_object(path, PinsError, what="pins", schema=SCHEMA_VERSION) if path.is_file() else {}
-    if meta.get("status") == DISCARDED:
+    meta = discarded_meta(folder)
+    if meta is not None:
         return PinSet(op, [], meta)
     pins = load_pins(folder)
     return PinSet(op, pins.entries, pins.meta or {})
