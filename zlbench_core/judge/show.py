@@ -18,6 +18,7 @@ from zlbench_core.judge.receipt import read_receipt
 from zlbench_core.results.console import fitted, status_table, text_table
 from zlbench_core.results.rows import positive
 from zlbench_core.results.tables import read_table
+from zlbench_core.verdicts.words import WORDS, Verdict
 
 
 def show_campaign(folder: Path, width: int | None = None) -> str:
@@ -34,7 +35,18 @@ def read_verdicts(path: Path) -> dict[str, Any]:
     """verdicts.json, checked against its schema. Raises ReadError where it is missing or anything else."""
     found = read_object(path, ReadError, what="summary")
     check(found, "verdicts", str(path), ReadError)
+    for operator in found["operators"]:
+        _check_word(operator, path)
     return found
+
+
+def _check_word(operator: Mapping[str, Any], path: Path) -> None:
+    """The promise of the project: a silent word carries no number."""
+    verdict = operator["verdict"]
+    if verdict not in WORDS:
+        raise ReadError(f"{operator['op']}: verdict is {verdict!r} in {path}; allowed are {', '.join(WORDS)}")
+    if WORDS[verdict].silent and operator["evidence"] is not None:
+        raise ReadError(f"{operator['op']}: {verdict} has evidence in {path}; it carries no number")
 
 
 def _lines(
@@ -85,7 +97,7 @@ def interval_name(found: Mapping[str, Any]) -> str:
 def told_verdict(operator: Mapping[str, Any]) -> str:
     """The verdict of an operator or a row; SAME is said of a margin, and with it."""
     evidence = operator.get("evidence") or operator
-    within = operator["verdict"] == "SAME" and evidence.get("delta") is not None
+    within = operator["verdict"] == Verdict.SAME and evidence.get("delta") is not None
     return f"SAME within {percent(evidence['delta'])}" if within else operator["verdict"]
 
 
@@ -102,7 +114,7 @@ def verdict_lines(found: Mapping[str, Any]) -> list[dict[str, Any]]:
         bounds = evidence.get("ratio_ci")
         reasons = [operator["note"], *operator["reasons"], operator["detail"]]
         reasons += [f"{operator['rounds_needed']} rounds needed"] if operator["rounds_needed"] else []
-        reasons += [f"same code; {hint}"] if hint and operator["verdict"] == "NO CODE CHANGE" else []
+        reasons += [f"same code; {hint}"] if hint and operator["verdict"] == Verdict.NO_CODE_CHANGE else []
         lines.append(
             {
                 "op": operator["op"],

@@ -11,12 +11,12 @@ from zlbench_core.common.text import printable, shortened
 from zlbench_core.judge.headline import headline
 from zlbench_core.judge.show import interval_name, told_verdict, verdict_lines
 from zlbench_core.report.operators import RELEASED, single_views
-from zlbench_core.report.source import SILENT, Results
+from zlbench_core.report.source import Results
 from zlbench_core.report.words import interval, ratio, sides_text
+from zlbench_core.verdicts.words import WORDS
 
 MAX_LINES = 50  # a comment on GitHub takes 65,536 characters
 MAX_CELL = 240
-_LOUDEST = ("VOID", "REFUSED", "SLOWER", "FASTER", "UNDECIDED", "SAME", "NO CODE CHANGE")
 _SPECIAL = re.compile(r"([\\`*_{}\[\]()#+!|~$-])")
 
 
@@ -65,7 +65,7 @@ def _question(results: Results) -> str:
 
 def _verdicts(results: Results) -> Iterator[str]:
     lines = list(zip(results.operators, verdict_lines(results.found), strict=True))
-    lines.sort(key=lambda pair: _LOUDEST.index(pair[0]["verdict"]))
+    lines.sort(key=lambda pair: -WORDS[pair[0]["verdict"]].loudness)
     yield " · ".join(f"{name} {number}" for name, number in results.found["counts"].items() if number)
     yield ""
     heads = ("ratio B/A", interval_name(results.found), "rounds")
@@ -78,7 +78,7 @@ def _verdicts(results: Results) -> Iterator[str]:
 
 
 def _verdict_cells(results: Results, operator: Mapping[str, Any], line: Mapping[str, Any]) -> tuple[str, ...]:
-    evidence = {} if operator["verdict"] in SILENT else operator["evidence"] or {}
+    evidence = {} if WORDS[operator["verdict"]].silent else operator["evidence"] or {}
     mark = RELEASED if results.released(operator) else ""
     known = evidence.get("ratio")
     bounds = evidence.get("ratio_ci")

@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from zlbench_core.campaign.schema_files import check
-from zlbench_core.errors import IdentityError, PinsError, ReadError
+from zlbench_core.errors import IdentityError, PinsError
 from zlbench_core.judge.pins.pin_sets import load_pin_set
 from zlbench_core.judge.receipt import Track, identity_files, read_receipt, stale_lines, untracked
 from zlbench_core.judge.show import read_verdicts
@@ -18,8 +17,7 @@ from zlbench_core.records.identity import load_identity
 from zlbench_core.report.conditions import Conditions, read_conditions
 from zlbench_core.report.series import RowSeries, series_of_runs, series_of_table
 from zlbench_core.results.tables import read_table
-
-SILENT = ("REFUSED", "VOID", "NO CODE CHANGE")  # these verdicts carry no number
+from zlbench_core.verdicts.words import WORDS
 
 
 @dataclass(frozen=True)
@@ -82,18 +80,17 @@ class Results:
     def released(self, operator: dict[str, Any]) -> bool:
         """Whether the operator's numbers are shown although its sides stand on different calibers."""
         released = self.found["allow_caliber_mismatch"] and operator["refusals"]
-        return bool(released) and operator["verdict"] not in SILENT
+        return bool(released) and not WORDS[operator["verdict"]].silent
 
 
 def read_results(folder: Path, track: Track = untracked) -> Results:
     """Read results/{backend}. Raises ReadError where the summary is missing or not whole."""
     found = read_verdicts(folder / "verdicts.json")
-    check(found, "verdicts", str(folder / "verdicts.json"), ReadError)
     receipt = read_receipt(folder)
     files = [path for path in identity_files(folder, receipt) if path.is_file()]
     runs = list(_runs(track(files, "reading runs"), receipt["config"]["protocol"] == "duet"))
     summary = read_table(folder / "summary.csv")
-    silent = {operator["op"] for operator in found["operators"] if operator["verdict"] in SILENT}
+    silent = {operator["op"] for operator in found["operators"] if WORDS[operator["verdict"]].silent}
     return Results(
         folder,
         found,

@@ -3,10 +3,11 @@
 from zlbench_core.campaign.looks import Looks, check_level, fixed_looks, minimum_rounds, plan_looks
 from zlbench_core.records.superblock import Superblock
 from zlbench_core.verdicts.campaign import CampaignVerdict, decide_campaign
-from zlbench_core.verdicts.model import OperatorVerdict, RowRounds, RowVerdict, Verdict
+from zlbench_core.verdicts.model import OperatorVerdict, RowRounds, RowVerdict
 from zlbench_core.verdicts.operator import decide_operator
 from zlbench_core.verdicts.rounds import row_rounds
 from zlbench_core.verdicts.stopping import next_rounds
+from zlbench_core.verdicts.words import Verdict
 
 __all__ = [
     "CampaignVerdict",

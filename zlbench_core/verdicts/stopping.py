@@ -8,8 +8,9 @@ from zlbench_core.campaign.looks import Looks, plan_looks
 from zlbench_core.verdicts.evidence import gather
 from zlbench_core.verdicts.interval import delta_of
 from zlbench_core.verdicts.judge import judge
-from zlbench_core.verdicts.model import Evidence, Verdict
+from zlbench_core.verdicts.model import Evidence
 from zlbench_core.verdicts.signflip import sign_flip_p
+from zlbench_core.verdicts.words import Verdict
 
 
 def next_rounds(
