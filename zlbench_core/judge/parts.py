@@ -9,7 +9,7 @@ import gc
 import multiprocessing
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from importlib import import_module
@@ -24,8 +24,9 @@ from zlbench_core.judge.evidence import sample_lines
 from zlbench_core.judge.judge import OperatorCase
 from zlbench_core.judge.lines import ab_lines, status_lines, summary_lines
 from zlbench_core.judge.store import Gates, family_of, store_campaign, store_operator
+from zlbench_core.results.frames import lines_text
 from zlbench_core.results.store import packed_samples
-from zlbench_core.results.tables import AB_FIELDS, SUMMARY_FIELDS, table_text
+from zlbench_core.results.tables import AB, STATUS, SUMMARY
 from zlbench_core.run.plans import round_digest
 from zlbench_core.verdicts import OperatorVerdict
 from zlbench_core.verdicts.stored import StoredOperator, judge_operator
@@ -33,12 +34,14 @@ from zlbench_core.verdicts.stored import StoredOperator, judge_operator
 
 @dataclass(frozen=True)
 class OperatorPart:
-    """One operator's share of the summary. `ab` and `summary` are empty where its numbers may not be shown."""
+    """One operator's share of the summary. `statuses`, `ab` and `summary` are its lines of the tables as CSV; the
+    last two are empty where its numbers may not be shown.
+    """
 
     op: str
     stored: StoredOperator | None
     verdict: OperatorVerdict | None  # of the operator alone, before its family is looked at
-    statuses: tuple[dict[str, Any], ...]
+    statuses: str
     ab: str
     summary: str
     samples: bytes  # packed_samples
@@ -62,8 +65,6 @@ def operator_parts(
     round_digest(campaign, campaign.ops[0])
     compiled("ir_gate")
     import_module("scipy.special")
-    with suppress(ModuleNotFoundError):  # no dependency of ours: pyarrow asks for it where it is installed
-        import_module("pandas")
     context = multiprocessing.get_context("fork")
     with ProcessPoolExecutor(at_once, mp_context=context, initializer=gc.freeze) as pool:
         yield pool.map(make, *work)
@@ -81,9 +82,9 @@ def _part(
         op,
         stored,
         judge_operator(store_campaign(campaign, []), stored) if stored else None,
-        tuple(status_lines(campaign, runs)),
-        table_text(AB_FIELDS, ab_lines(case)) if shown else "",
-        table_text(SUMMARY_FIELDS, summary_lines(campaign, case, runs)) if shown else "",
+        lines_text(STATUS, status_lines(campaign, runs)),
+        lines_text(AB, ab_lines(case)) if shown else "",
+        lines_text(SUMMARY, summary_lines(campaign, case, runs)) if shown else "",
         packed_samples(lines),
         {str(path): sha256_of(path) for path in identities if path.is_file()},
     )

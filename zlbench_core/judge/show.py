@@ -11,13 +11,14 @@ from zlbench_core.campaign.schema_files import check
 from zlbench_core.common.files import read_object
 from zlbench_core.common.text import level, percent
 from zlbench_core.errors import ReadError
-from zlbench_core.judge.code import COLUMNS, shown_lines
+from zlbench_core.judge.code import shown_lines
 from zlbench_core.judge.headline import read_headline
 from zlbench_core.judge.hints import spelling_hint
 from zlbench_core.judge.receipt import read_receipt
-from zlbench_core.results.console import fitted, status_table, text_table
+from zlbench_core.results.console import fitted, text_table
+from zlbench_core.results.csv_files import read_table
 from zlbench_core.results.rows import positive
-from zlbench_core.results.tables import read_table
+from zlbench_core.results.tables import CODE, CODE_SHOWN, STATUS, STATUS_SHOWN
 from zlbench_core.verdicts.words import WORDS, Verdict
 
 
@@ -25,9 +26,6 @@ def show_campaign(folder: Path, width: int | None = None) -> str:
     """The verdicts and statuses below `folder`, results/{backend}. Raises ReadError where there is no summary."""
     found = read_verdicts(folder / "verdicts.json")
     statuses = read_table(folder / "ops_status.csv")
-    if len(found["sides"]) == 1:
-        speedups = mean_speedups(read_table(folder / "summary.csv"))
-        statuses = [{**line, "speedup": speedups.get(line["op"])} for line in statuses]
     return fitted("".join(f"{line}\n" for line in _lines(found, statuses, folder, width)), width)
 
 
@@ -65,7 +63,7 @@ def _lines(
         yield text_table(verdict_lines(found), _columns(found), width)
         yield from () if measured else _code_table(folder, width)
     if len(found["sides"]) == 1 or any(line.get("status") != "ok" for line in statuses):
-        yield status_table(statuses, width)
+        yield _status_table(folder, len(found["sides"]) == 1, width)
     word = "released" if found["allow_caliber_mismatch"] else "refused"
     for operator in found["operators"]:
         yield from (f"!!! [caliber] {operator['op']}: {refusal} ({word})" for refusal in operator["refusals"])
@@ -86,7 +84,20 @@ def _is_measured(folder: Path) -> bool:
 def _code_table(folder: Path, width: int | None) -> Iterator[str]:
     """What a campaign without measurements is about: the code, operator by operator."""
     yield "changes of side b over the variants that differ; zlbench ir diff RUN_A RUN_B shows the code\n"
-    yield text_table(shown_lines(read_table(folder / "code.csv")), COLUMNS, width)
+    from zlbench_core.results.frames import frame_of, read_frame, records, terminal_text
+
+    lines = shown_lines(records(read_frame(folder / "code.csv", CODE)))
+    yield terminal_text(CODE_SHOWN, frame_of(CODE_SHOWN, lines), width)
+
+
+def _status_table(folder: Path, one_side: bool, width: int | None) -> str:
+    # Not above: every start of Snakemake imports this module, and pandas would cost it 0.3 s.
+    from zlbench_core.results.frames import read_frame, terminal_text
+
+    speedups = mean_speedups(read_table(folder / "summary.csv")) if one_side else {}
+    statuses = read_frame(folder / "ops_status.csv", STATUS)
+    told = statuses["op"].map(speedups.get).astype(STATUS_SHOWN["speedup"].kind.dtype)
+    return terminal_text(STATUS_SHOWN, statuses.assign(speedup=told)[list(STATUS_SHOWN.names)], width)
 
 
 def interval_name(found: Mapping[str, Any]) -> str:

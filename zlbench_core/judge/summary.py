@@ -13,8 +13,10 @@ from zlbench_core.common.files import sha256_of, write_json
 from zlbench_core.judge.code import code_lines
 from zlbench_core.judge.parts import OperatorPart, operator_parts
 from zlbench_core.judge.store import read_gates, store_campaign
+from zlbench_core.results.csv_files import write_csv
+from zlbench_core.results.frames import lines_text
 from zlbench_core.results.store import ROUNDS_NAME, SAMPLES_NAME, samples_writer, write_rounds
-from zlbench_core.results.tables import write_ab, write_code, write_status, write_summary
+from zlbench_core.results.tables import AB, CODE, STATUS, SUMMARY
 from zlbench_core.run.source_digests import harness_files
 from zlbench_core.verdicts.stored import judge_stored
 
@@ -45,10 +47,11 @@ def summarise(
     verdicts = judge_stored(stored, [part.verdict for part in parts if part.verdict is not None])
     # A void campaign has no numbers: what its placebos claimed, any operator may have claimed.
     shown = [] if verdicts["void"] else parts
-    write_status(out_dir / "ops_status.csv", [line for part in parts for line in part.statuses])
-    write_ab(out_dir / "ab.csv", [part.ab for part in shown])
-    write_summary(out_dir / "summary.csv", [part.summary for part in shown])
-    write_code(out_dir / "code.csv", code_lines({op: gates[op] for op in campaign.ops if op in gates}))
+    write_csv(out_dir / "ops_status.csv", STATUS, [part.statuses for part in parts])
+    write_csv(out_dir / "ab.csv", AB, [part.ab for part in shown])
+    write_csv(out_dir / "summary.csv", SUMMARY, [part.summary for part in shown])
+    code = code_lines({op: gates[op] for op in campaign.ops if op in gates})
+    write_csv(out_dir / "code.csv", CODE, [lines_text(CODE, code)])
     write_json(out_dir / "receipt.json", _receipt(campaign, parts, gate_files, out_dir))
     write_json(out_dir / "verdicts.json", framed(verdicts))
 

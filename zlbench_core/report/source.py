@@ -16,7 +16,7 @@ from zlbench_core.pins.pins import DISCARDED
 from zlbench_core.records.identity import load_identity
 from zlbench_core.report.conditions import Conditions, read_conditions
 from zlbench_core.report.series import RowSeries, series_of_runs, series_of_table
-from zlbench_core.results.tables import read_table
+from zlbench_core.results.csv_files import read_table
 from zlbench_core.verdicts.words import WORDS
 
 
