@@ -15,6 +15,7 @@ from zlbench_core.judge.code import shown_lines
 from zlbench_core.judge.headline import read_headline
 from zlbench_core.judge.hints import spelling_hint
 from zlbench_core.judge.receipt import read_receipt
+from zlbench_core.results.columns import REAL, TEXT, WHOLE, Column, Table
 from zlbench_core.results.console import fitted, text_table
 from zlbench_core.results.csv_files import read_table
 from zlbench_core.results.rows import positive
@@ -60,7 +61,7 @@ def _lines(
         ratio = "; ratio is latency b / latency a" if measured else ""
         yield f"a against b, which differ in {', '.join(found['declared_axis'])}{ratio}\n"
     if found["operators"]:
-        yield text_table(verdict_lines(found), _columns(found), width)
+        yield text_table(verdict_lines(found), verdict_table(found).names, width)
         yield from () if measured else _code_table(folder, width)
     if len(found["sides"]) == 1 or any(line.get("status") != "ok" for line in statuses):
         yield _status_table(folder, len(found["sides"]) == 1, width)
@@ -96,7 +97,7 @@ def _status_table(folder: Path, one_side: bool, width: int | None) -> str:
 
     speedups = mean_speedups(read_table(folder / "summary.csv")) if one_side else {}
     statuses = read_frame(folder / "ops_status.csv", STATUS)
-    told = statuses["op"].map(speedups.get).astype(STATUS_SHOWN["speedup"].kind.dtype)
+    told = statuses["op"].map(speedups.get).astype("Float64")
     return terminal_text(STATUS_SHOWN, statuses.assign(speedup=told)[list(STATUS_SHOWN.names)], width)
 
 
@@ -112,8 +113,18 @@ def told_verdict(operator: Mapping[str, Any]) -> str:
     return f"SAME within {percent(evidence['delta'])}" if within else operator["verdict"]
 
 
-def _columns(found: Mapping[str, Any]) -> tuple[str, ...]:
-    return ("op", "verdict", "ratio", interval_name(found), "rounds", "reason")
+def verdict_table(found: Mapping[str, Any], measured: bool = True) -> Table:
+    """The columns of the verdict table that a terminal and Markdown show; without a measurement it has no numbers."""
+    numbers = (
+        Column("ratio", REAL, "latency b over latency a", heading="ratio B/A"),
+        Column(interval_name(found), TEXT, "of the ratio, from its lower bound to its upper one"),
+        Column("rounds", WHOLE, "the rounds that count"),
+    )
+    verdict = Column(
+        "verdict", TEXT, "its word; with ! where a mismatch of calibers was released", known=True
+    )
+    told = numbers if measured else ()
+    return Table("verdicts", (STATUS["op"], verdict, *told, STATUS["reason"]))
 
 
 def verdict_lines(found: Mapping[str, Any]) -> list[dict[str, Any]]:

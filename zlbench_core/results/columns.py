@@ -102,6 +102,11 @@ class Table:
         object.__setattr__(self, "_by_name", {column.name: column for column in self.columns})
         object.__setattr__(self, "names", tuple(self._by_name))
 
+    @property
+    def headings(self) -> tuple[str, ...]:
+        """What Markdown has above the columns."""
+        return tuple(column.heading or column.name for column in self.columns)
+
     def __getitem__(self, name: str) -> Column:
         return self._by_name[name]
 

@@ -1,4 +1,4 @@
-"""Tables as pandas frames with declared dtypes, and what is written from them: CSV, parquet, terminal, Markdown.
+"""Tables as pandas frames with declared dtypes, and the forms that are written from them.
 
 The one module of the tables that imports pandas (0.3 s): import it where a table is written, and only there.
 """
@@ -63,12 +63,6 @@ def write_parquet(path: Path, table: Table, frame: pd.DataFrame) -> None:
 def terminal_text(table: Table, frame: pd.DataFrame, width: int | None = None) -> str:
     """The frame for a terminal of `width` columns, None for as wide as needed."""
     return text_table(records(frame), table.names, width)
-
-
-def markdown_rows(table: Table, frame: pd.DataFrame) -> tuple[tuple[str, ...], list[tuple[Any, ...]]]:
-    """The headings and the lines of a Markdown table; None is unknown, and text is as it is, not escaped."""
-    heads = tuple(column.heading or column.name for column in table.columns)
-    return heads, [tuple(line.values()) for line in records(frame)]
 
 
 def records(frame: pd.DataFrame) -> list[dict[str, Any]]:
