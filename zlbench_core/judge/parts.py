@@ -1,6 +1,6 @@
 """The summary's work, one operator at a time and on several processes: the runs of a large campaign do not fit at once.
 
-What comes back of an operator is small and can be sent: tables as text, samples as an Arrow message, no run.
+What comes back of an operator is small and can be sent: checked lines of tables, samples as an Arrow message, no run.
 """
 
 from __future__ import annotations
@@ -24,9 +24,8 @@ from zlbench_core.judge.evidence import sample_lines
 from zlbench_core.judge.judge import OperatorCase
 from zlbench_core.judge.lines import ab_lines, status_lines, summary_lines
 from zlbench_core.judge.store import Gates, family_of, store_campaign, store_operator
-from zlbench_core.results.frames import lines_text
+from zlbench_core.results.columns import Line
 from zlbench_core.results.store import packed_samples
-from zlbench_core.results.tables import AB, STATUS, SUMMARY
 from zlbench_core.run.plans import round_digest
 from zlbench_core.verdicts import OperatorVerdict
 from zlbench_core.verdicts.stored import StoredOperator, judge_operator
@@ -34,16 +33,14 @@ from zlbench_core.verdicts.stored import StoredOperator, judge_operator
 
 @dataclass(frozen=True)
 class OperatorPart:
-    """One operator's share of the summary. `statuses`, `ab` and `summary` are its lines of the tables as CSV; the
-    last two are empty where its numbers may not be shown.
-    """
+    """One operator's share of the summary. `ab` and `summary` are empty where its numbers may not be shown."""
 
     op: str
     stored: StoredOperator | None
     verdict: OperatorVerdict | None  # of the operator alone, before its family is looked at
-    statuses: str
-    ab: str
-    summary: str
+    statuses: tuple[Line, ...]
+    ab: tuple[Line, ...]
+    summary: tuple[Line, ...]
     samples: bytes  # packed_samples
     identities: dict[str, str]  # sha256 by path
 
@@ -82,9 +79,9 @@ def _part(
         op,
         stored,
         judge_operator(store_campaign(campaign, []), stored) if stored else None,
-        lines_text(STATUS, status_lines(campaign, runs)),
-        lines_text(AB, ab_lines(case)) if shown else "",
-        lines_text(SUMMARY, summary_lines(campaign, case, runs)) if shown else "",
+        tuple(status_lines(campaign, runs)),
+        tuple(ab_lines(case)) if shown else (),
+        tuple(summary_lines(campaign, case, runs)) if shown else (),
         packed_samples(lines),
         {str(path): sha256_of(path) for path in identities if path.is_file()},
     )

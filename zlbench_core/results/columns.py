@@ -96,7 +96,7 @@ class Table:
     name: str
     columns: tuple[Column, ...]
     names: tuple[str, ...] = field(init=False)
-    _by_name: Mapping[str, Column] = field(init=False, repr=False)
+    _by_name: Mapping[str, Column] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "_by_name", {column.name: column for column in self.columns})

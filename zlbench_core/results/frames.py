@@ -17,6 +17,7 @@ from zlbench_core.results.columns import COUNTS, LIST, REAL, TEXT, WHOLE, Kind, 
 from zlbench_core.results.console import text_table
 from zlbench_core.results.csv_files import joined_lines, read_table, safe_text
 
+FRAME_LINES = 2000  # 0.3 MB; a frame of one operator would cost 1 ms more than its lines
 _TEXT = pd.StringDtype("python")  # pyarrow's costs more to build for the few lines of one operator
 
 
@@ -47,6 +48,29 @@ def csv_text(table: Table, frame: pd.DataFrame) -> str:
 def lines_text(table: Table, lines: Iterable[Line]) -> str:
     """csv_text of the frame of `lines`."""
     return csv_text(table, frame_of(table, lines))
+
+
+class GrowingText:
+    """The text of a table whose lines come in a few at a time: a frame for so many of them, never for all."""
+
+    def __init__(self, table: Table) -> None:
+        self._table = table
+        self._lines: list[Line] = []
+        self._texts: list[str] = []
+
+    def add(self, lines: Iterable[Line]) -> None:
+        self._lines += lines
+        if len(self._lines) >= FRAME_LINES:
+            self._frame()
+
+    def parts(self) -> list[str]:
+        """The texts of all lines so far (csv_text)."""
+        self._frame()
+        return self._texts
+
+    def _frame(self) -> None:
+        self._texts.append(lines_text(self._table, self._lines))
+        self._lines = []
 
 
 def write_parquet(path: Path, table: Table, frame: pd.DataFrame) -> None:

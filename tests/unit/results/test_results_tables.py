@@ -9,7 +9,7 @@ import pytest
 from zlbench_core.errors import ReadError
 from zlbench_core.results.columns import COUNTS, LIST, REAL, TEXT, WHOLE, Table
 from zlbench_core.results.csv_files import read_table, write_csv
-from zlbench_core.results.frames import frame_of, lines_text, read_frame, records
+from zlbench_core.results.frames import FRAME_LINES, GrowingText, frame_of, lines_text, read_frame, records
 from zlbench_core.results.tables import AB, CODE, STATUS, SUMMARY, TABLES
 
 _PLAIN = {TEXT: "x", WHOLE: 0, REAL: 1.5, LIST: (), COUNTS: {}}
@@ -92,6 +92,16 @@ def test_a_table_may_be_written_from_several_texts(tmp_path):
     write_csv(tmp_path / "one.csv", AB, [lines_text(AB, lines)])
     write_csv(tmp_path / "three.csv", AB, (lines_text(AB, [line]) for line in lines))
     assert (tmp_path / "one.csv").read_bytes() == (tmp_path / "three.csv").read_bytes()
+
+
+def test_lines_that_come_in_a_few_at_a_time_make_the_same_text():
+    lines = [AB.line(whole(AB, round=number)) for number in range(2 * FRAME_LINES + 7)]
+    growing = GrowingText(AB)
+    for start in range(0, len(lines), 90):
+        growing.add(lines[start : start + 90])
+    texts = growing.parts()
+    assert len(texts) == 2
+    assert "".join(texts) == lines_text(AB, lines)
 
 
 @pytest.mark.parametrize(
