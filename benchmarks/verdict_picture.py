@@ -15,9 +15,10 @@ from rich.console import Console
 from rich.text import Text
 
 from zlbench_core.judge.show import show_campaign
+from zlbench_core.verdicts.words import WORDS
 
 WIDTH = 100
-COLOURS = {"FASTER": "bold green", "SLOWER": "bold red", "REFUSED": "bold red", "VOID": "bold red"}
+STYLES = {"faster": "bold green", "slower": "bold red"}  # by colour of a verdict word
 PATHS = ("report:", "tables:")  # of the machine that the campaign ran on
 # A picture in a page may load nothing: the browser's own monospaced font is used.
 WEB_FONT = re.compile(r"\s*@font-face \{[^}]*\}")
@@ -27,8 +28,8 @@ def picture(folder: Path, title: str) -> str:
     """An SVG of what `zlbench show` prints of `folder`. Raises ReadError where there is no summary."""
     shown = show_campaign(folder, WIDTH).strip().splitlines()
     text = Text("\n".join(takewhile(lambda line: not line.startswith(PATHS), shown)).rstrip() + "\n")
-    for word, style in COLOURS.items():
-        text.highlight_words([word], style)
+    for colour, style in STYLES.items():
+        text.highlight_words([verdict for verdict, word in WORDS.items() if word.colour == colour], style)
     console = Console(
         file=io.StringIO(),
         record=True,

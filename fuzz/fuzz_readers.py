@@ -24,8 +24,8 @@ with atheris.instrument_imports(include=["zlbench_core"]):
     from zlbench_core.judge.status import status_of
     from zlbench_core.pins.pins import load_pins
     from zlbench_core.pins.records import read_records
+    from zlbench_core.results.csv_files import read_table
     from zlbench_core.results.samples import read_samples
-    from zlbench_core.results.tables import read_table
 
 IDENTITY = b'{"schema_version": 1, "status": "complete", "digests": {}}'
 

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from zlbench_core.errors import CaliberMismatch
 from zlbench_core.judge.show import read_verdicts
+from zlbench_core.verdicts.words import WORDS
 
 
 def require_accepted(verdicts: str | Path) -> None:
@@ -14,7 +15,7 @@ def require_accepted(verdicts: str | Path) -> None:
     found = read_verdicts(Path(verdicts))
     if found.get("void"):
         raise CaliberMismatch(f"!!! [caliber] the campaign is VOID: {found['void']}")
-    bad = [line for line in found["operators"] if line["verdict"] in ("REFUSED", "VOID") or line["refusals"]]
+    bad = [line for line in found["operators"] if WORDS[line["verdict"]].exit_status or line["refusals"]]
     if bad:
         told = "; ".join(f"{operator['op']} {operator['verdict']}: {_why(operator)}" for operator in bad)
         raise CaliberMismatch(f"!!! [caliber] {told}")

@@ -5,23 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from zlbench_core.results.columns import Line
+from zlbench_core.results.tables import CODE, CODE_SHOWN, COSTS
+
 FINDINGS = {"identical": "no code change", "different": "code changed", "unknown": "unknown"}
-COLUMNS = (
-    "op",
-    "finding",
-    "first_stage",
-    "variants",
-    "changed",
-    "only_in_a",
-    "only_in_b",
-    "registers",
-    "spills",
-    "instructions",
-    "reason",
-)
 
 
-def code_lines(gates: Mapping[str, Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
+def code_lines(gates: Mapping[str, Mapping[str, Any]]) -> Iterator[Line]:
     """One line per operator, from its ir_gate.json. Changes are b - a over the variants that differ."""
     for op, gate in gates.items():
         counts = gate["counts"]
@@ -38,25 +28,23 @@ def code_lines(gates: Mapping[str, Mapping[str, Any]]) -> Iterator[dict[str, Any
         }
         for name, span in gate["cost_change"].items():
             line[f"{name}_min"], line[f"{name}_max"] = (span["min"], span["max"]) if span else (None, None)
-        yield line
+        yield CODE.line(line)
 
 
-def shown_lines(table: Sequence[Mapping[str, str]]) -> list[dict[str, Any]]:
-    """The lines of code.csv as they are printed: each change as a span, columns without a variant left out."""
-    return [{**line, **{name: _span(line, name) for name in COLUMNS[7:10]}} | _counts(line) for line in table]
+def shown_lines(table: Sequence[Mapping[str, Any]]) -> Iterator[Line]:
+    """The lines of code.csv as they are printed: each change as a span, no count where there is no variant."""
+    for line in table:
+        shown = {name: line[name] for name in CODE_SHOWN.names if name in line}
+        lone = {name: line[name] or None for name in ("only_in_a", "only_in_b")}
+        yield CODE_SHOWN.line({**shown, **lone, **{name: _span(line, name) for name in COSTS}})
 
 
-def _span(line: Mapping[str, str], name: str) -> str | None:
+def _span(line: Mapping[str, Any], name: str) -> str | None:
     low, high = line[f"{name}_min"], line[f"{name}_max"]
-    if not low:
+    if low is None:
         return None
     return _signed(low) if low == high else f"{_signed(low)}..{_signed(high)}"
 
 
-def _signed(text: str) -> str:
-    return f"{int(text):+d}" if int(text) else "0"
-
-
-def _counts(line: Mapping[str, str]) -> dict[str, int | None]:
-    counts: dict[str, int | None] = {name: int(line[name]) for name in ("variants", "changed")}
-    return counts | {name: int(line[name]) or None for name in ("only_in_a", "only_in_b")}
+def _signed(change: int) -> str:
+    return f"{change:+d}" if change else "0"

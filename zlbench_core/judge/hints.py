@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-_CODE_DIFFERS = ("FASTER", "SLOWER", "SAME", "UNDECIDED")
+from zlbench_core.verdicts.words import JUDGED
 
 
 def spelling_hint(found: Mapping[str, Any]) -> str:
@@ -14,6 +14,6 @@ def spelling_hint(found: Mapping[str, Any]) -> str:
     Empty where nothing of the kind is likely: a variable that reached one operator is spelt right.
     """
     names = [axis.removeprefix("env:") for axis in found["declared_axis"] if axis.startswith("env:")]
-    if not names or any(operator["verdict"] in _CODE_DIFFERS for operator in found["operators"]):
+    if not names or any(operator["verdict"] in JUDGED for operator in found["operators"]):
         return ""
     return f"if {' or '.join(names)} should have changed it, check the spelling"

@@ -12,15 +12,17 @@ from zlbench_core.campaign.model import Campaign
 from zlbench_core.judge.collect import Run
 from zlbench_core.judge.judge import OperatorCase, PairedRound
 from zlbench_core.judge.status import status_of
+from zlbench_core.results.columns import Line
 from zlbench_core.results.rows import Row, RowKey
 from zlbench_core.results.status import STATUSES
+from zlbench_core.results.tables import AB, STATUS, SUMMARY
 from zlbench_core.verdicts.stored import RELEASED
 
 MAX_NOTES = 10
 _WORST_FIRST = {status: place for place, status in enumerate(reversed(STATUSES))}
 
 
-def status_lines(campaign: Campaign, runs: Sequence[Run]) -> Iterator[dict[str, Any]]:
+def status_lines(campaign: Campaign, runs: Sequence[Run]) -> Iterator[Line]:
     """ops_status.csv: one line per side, with the worst status of its rounds."""
     for side in campaign.side_names:
         mine = [run for run in runs if run.side == side]
@@ -32,47 +34,51 @@ def status_lines(campaign: Campaign, runs: Sequence[Run]) -> Iterator[dict[str, 
         markers: Counter[str] = Counter()
         for one in mine:
             markers.update(one.result.markers)
-        yield {
-            "backend": campaign.backend,
-            "device": run.identity.get("device"),
-            "gpu": run.identity.get("device_uuid"),
-            "timer": run.identity.get("timer"),
-            "op": run.op,
-            "side": side,
-            "status": worst.status,
-            "reason": worst.reason,
-            "pytest_exit": run.identity.get("pytest_exit"),
-            "rows": len(run.result.rows),
-            "partial_dtypes": run.result.partial_dtypes,
-            "markers": dict(markers),
-            "rounds": len(mine),
-            "notes": list(dict.fromkeys(note for one in mine for note in one.result.notes))[:MAX_NOTES],
-        }
+        yield STATUS.line(
+            {
+                "backend": campaign.backend,
+                "device": run.identity.get("device"),
+                "gpu": run.identity.get("device_uuid"),
+                "timer": run.identity.get("timer"),
+                "op": run.op,
+                "side": side,
+                "status": worst.status,
+                "reason": worst.reason,
+                "pytest_exit": run.identity.get("pytest_exit"),
+                "rows": len(run.result.rows),
+                "partial_dtypes": run.result.partial_dtypes,
+                "markers": dict(markers),
+                "rounds": len(mine),
+                "notes": list(dict.fromkeys(note for one in mine for note in one.result.notes))[:MAX_NOTES],
+            }
+        )
 
 
-def ab_lines(case: OperatorCase) -> Iterator[dict[str, Any]]:
+def ab_lines(case: OperatorCase) -> Iterator[Line]:
     """ab.csv: one line per row and round of an operator whose numbers may be shown."""
     for paired in case.pairs.values():
         for pair in paired:
-            yield {
-                "op": case.op,
-                "fg_op_name": pair.a.op,
-                "dtype": pair.a.dtype,
-                "mode": pair.a.mode,
-                "size": pair.a.size,
-                "occurrence": pair.a.occurrence,
-                "round": pair.round,
-                "order": "ab" if pair.a_run.identity.get("order") == 0 else "ba",
-                "latency_a_ms": pair.a.latency,
-                "latency_b_ms": pair.b.latency,
-                "ratio": pair.b.latency / pair.a.latency,
-                "marker_a": _markers(pair.a_run, pair.a),
-                "marker_b": _markers(pair.b_run, pair.b),
-                "note": _released(case),
-            }
+            yield AB.line(
+                {
+                    "op": case.op,
+                    "fg_op_name": pair.a.op,
+                    "dtype": pair.a.dtype,
+                    "mode": pair.a.mode,
+                    "size": pair.a.size,
+                    "occurrence": pair.a.occurrence,
+                    "round": pair.round,
+                    "order": "ab" if pair.a_run.identity.get("order") == 0 else "ba",
+                    "latency_a_ms": pair.a.latency,
+                    "latency_b_ms": pair.b.latency,
+                    "ratio": pair.b.latency / pair.a.latency,
+                    "marker_a": _markers(pair.a_run, pair.a),
+                    "marker_b": _markers(pair.b_run, pair.b),
+                    "note": _released(case),
+                }
+            )
 
 
-def summary_lines(campaign: Campaign, case: OperatorCase, runs: Sequence[Run]) -> Iterator[dict[str, Any]]:
+def summary_lines(campaign: Campaign, case: OperatorCase, runs: Sequence[Run]) -> Iterator[Line]:
     """summary.csv: one line per row of an operator: median latencies, and the ratio that its verdict judges."""
     if campaign.is_ab:
         yield from (_pair_line(campaign, case, pairs) for pairs in case.pairs.values())
@@ -80,28 +86,32 @@ def summary_lines(campaign: Campaign, case: OperatorCase, runs: Sequence[Run]) -
         yield from _side_lines(campaign, case, runs)
 
 
-def _pair_line(campaign: Campaign, case: OperatorCase, pairs: Sequence[PairedRound]) -> dict[str, Any]:
+def _pair_line(campaign: Campaign, case: OperatorCase, pairs: Sequence[PairedRound]) -> Line:
     ratios = [pair.b.latency / pair.a.latency for pair in pairs]
     first = pairs[0]
     fallbacks = {_markers(pair.a_run, pair.a) for pair in pairs} | {
         _markers(pair.b_run, pair.b) for pair in pairs
     }
-    return {
-        **_row_head(campaign, case.op, first.a_run, first.a),
-        "rounds": len(pairs),
-        "latency_a_ms": statistics.median(pair.a.latency for pair in pairs),
-        "latency_b_ms": statistics.median(pair.b.latency for pair in pairs),
-        "ratio": math.exp(statistics.fmean(map(math.log, ratios))),
-        "ratio_min": min(ratios),
-        "ratio_max": max(ratios),
-        "fallback": " ".join(sorted(filter(None, fallbacks))),
-        "note": "; ".join(
-            filter(None, (_released(case), *_notes(first.a_run, first.a, len(pairs), case.rounds)))
-        ),
-    }
+    return SUMMARY.line(
+        {
+            **_row_head(campaign, case.op, first.a_run, first.a),
+            "rounds": len(pairs),
+            "latency_torch_ms": None,
+            "latency_a_ms": statistics.median(pair.a.latency for pair in pairs),
+            "speedup": None,
+            "latency_b_ms": statistics.median(pair.b.latency for pair in pairs),
+            "ratio": math.exp(statistics.fmean(map(math.log, ratios))),
+            "ratio_min": min(ratios),
+            "ratio_max": max(ratios),
+            "fallback": " ".join(sorted(filter(None, fallbacks))),
+            "note": "; ".join(
+                filter(None, (_released(case), *_notes(first.a_run, first.a, len(pairs), case.rounds)))
+            ),
+        }
+    )
 
 
-def _side_lines(campaign: Campaign, case: OperatorCase, runs: Sequence[Run]) -> Iterator[dict[str, Any]]:
+def _side_lines(campaign: Campaign, case: OperatorCase, runs: Sequence[Run]) -> Iterator[Line]:
     rows: dict[RowKey, list[tuple[Run, Row]]] = {}
     for run in runs:
         for row in run.result.rows if run.problem is None else ():
@@ -109,15 +119,18 @@ def _side_lines(campaign: Campaign, case: OperatorCase, runs: Sequence[Run]) -> 
     for found in rows.values():
         run, row = found[0]
         usable = [row for _, row in found if row.usable]
-        yield {
-            **_row_head(campaign, run.op, run, row),
-            "rounds": len(usable),
-            "latency_torch_ms": _median([row.latency_base for row in usable]),
-            "latency_a_ms": _median([row.latency for row in usable]),
-            "speedup": _median([row.speedup for row in usable]),
-            "fallback": _markers(run, row),
-            "note": "; ".join(filter(None, (_released(case), *_notes(run, row, len(usable), len(runs))))),
-        }
+        yield SUMMARY.line(
+            {
+                **_row_head(campaign, run.op, run, row),
+                "rounds": len(usable),
+                "latency_torch_ms": _median([row.latency_base for row in usable]),
+                "latency_a_ms": _median([row.latency for row in usable]),
+                "speedup": _median([row.speedup for row in usable]),
+                **dict.fromkeys(("latency_b_ms", "ratio", "ratio_min", "ratio_max")),
+                "fallback": _markers(run, row),
+                "note": "; ".join(filter(None, (_released(case), *_notes(run, row, len(usable), len(runs))))),
+            }
+        )
 
 
 def _notes(run: Run, row: Row, measured: int, rounds: int) -> list[str]:

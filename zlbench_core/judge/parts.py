@@ -1,6 +1,6 @@
 """The summary's work, one operator at a time and on several processes: the runs of a large campaign do not fit at once.
 
-What comes back of an operator is small and can be sent: tables as text, samples as an Arrow message, no run.
+What comes back of an operator is small and can be sent: checked lines of tables, samples as an Arrow message, no run.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ import gc
 import multiprocessing
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from importlib import import_module
@@ -24,8 +24,8 @@ from zlbench_core.judge.evidence import sample_lines
 from zlbench_core.judge.judge import OperatorCase
 from zlbench_core.judge.lines import ab_lines, status_lines, summary_lines
 from zlbench_core.judge.store import Gates, family_of, store_campaign, store_operator
+from zlbench_core.results.columns import Line
 from zlbench_core.results.store import packed_samples
-from zlbench_core.results.tables import AB_FIELDS, SUMMARY_FIELDS, table_text
 from zlbench_core.run.plans import round_digest
 from zlbench_core.verdicts import OperatorVerdict
 from zlbench_core.verdicts.stored import StoredOperator, judge_operator
@@ -38,9 +38,9 @@ class OperatorPart:
     op: str
     stored: StoredOperator | None
     verdict: OperatorVerdict | None  # of the operator alone, before its family is looked at
-    statuses: tuple[dict[str, Any], ...]
-    ab: str
-    summary: str
+    statuses: tuple[Line, ...]
+    ab: tuple[Line, ...]
+    summary: tuple[Line, ...]
     samples: bytes  # packed_samples
     identities: dict[str, str]  # sha256 by path
 
@@ -62,8 +62,6 @@ def operator_parts(
     round_digest(campaign, campaign.ops[0])
     prepare("ir_gate")
     import_module("scipy.special")
-    with suppress(ModuleNotFoundError):  # no dependency of ours: pyarrow asks for it where it is installed
-        import_module("pandas")
     context = multiprocessing.get_context("fork")
     with ProcessPoolExecutor(at_once, mp_context=context, initializer=gc.freeze) as pool:
         yield pool.map(make, *work)
@@ -82,8 +80,8 @@ def _part(
         stored,
         judge_operator(store_campaign(campaign, []), stored) if stored else None,
         tuple(status_lines(campaign, runs)),
-        table_text(AB_FIELDS, ab_lines(case)) if shown else "",
-        table_text(SUMMARY_FIELDS, summary_lines(campaign, case, runs)) if shown else "",
+        tuple(ab_lines(case)) if shown else (),
+        tuple(summary_lines(campaign, case, runs)) if shown else (),
         packed_samples(lines),
         {str(path): sha256_of(path) for path in identities if path.is_file()},
     )

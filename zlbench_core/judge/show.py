@@ -11,22 +11,22 @@ from zlbench_core.campaign.schema_files import check
 from zlbench_core.common.files import read_object
 from zlbench_core.common.text import level, percent
 from zlbench_core.errors import ReadError
-from zlbench_core.judge.code import COLUMNS, shown_lines
+from zlbench_core.judge.code import shown_lines
 from zlbench_core.judge.headline import read_headline
 from zlbench_core.judge.hints import spelling_hint
 from zlbench_core.judge.receipt import read_receipt
-from zlbench_core.results.console import fitted, status_table, text_table
+from zlbench_core.results.columns import REAL, TEXT, WHOLE, Column, Table
+from zlbench_core.results.console import fitted, text_table
+from zlbench_core.results.csv_files import read_table
 from zlbench_core.results.rows import positive
-from zlbench_core.results.tables import read_table
+from zlbench_core.results.tables import CODE, CODE_SHOWN, STATUS, STATUS_SHOWN
+from zlbench_core.verdicts.words import WORDS, Verdict
 
 
 def show_campaign(folder: Path, width: int | None = None) -> str:
     """The verdicts and statuses below `folder`, results/{backend}. Raises ReadError where there is no summary."""
     found = read_verdicts(folder / "verdicts.json")
     statuses = read_table(folder / "ops_status.csv")
-    if len(found["sides"]) == 1:
-        speedups = mean_speedups(read_table(folder / "summary.csv"))
-        statuses = [{**line, "speedup": speedups.get(line["op"])} for line in statuses]
     return fitted("".join(f"{line}\n" for line in _lines(found, statuses, folder, width)), width)
 
 
@@ -34,7 +34,18 @@ def read_verdicts(path: Path) -> dict[str, Any]:
     """verdicts.json, checked against its schema. Raises ReadError where it is missing or anything else."""
     found = read_object(path, ReadError, what="summary")
     check(found, "verdicts", str(path), ReadError)
+    for operator in found["operators"]:
+        _check_word(operator, path)
     return found
+
+
+def _check_word(operator: Mapping[str, Any], path: Path) -> None:
+    """The promise of the project: a silent word carries no number."""
+    verdict = operator["verdict"]
+    if verdict not in WORDS:
+        raise ReadError(f"{operator['op']}: verdict is {verdict!r} in {path}; allowed are {', '.join(WORDS)}")
+    if WORDS[verdict].silent and operator["evidence"] is not None:
+        raise ReadError(f"{operator['op']}: {verdict} has evidence in {path}; it carries no number")
 
 
 def _lines(
@@ -50,10 +61,10 @@ def _lines(
         ratio = "; ratio is latency b / latency a" if measured else ""
         yield f"a against b, which differ in {', '.join(found['declared_axis'])}{ratio}\n"
     if found["operators"]:
-        yield text_table(verdict_lines(found), _columns(found), width)
+        yield text_table(verdict_lines(found), verdict_table(found).names, width)
         yield from () if measured else _code_table(folder, width)
     if len(found["sides"]) == 1 or any(line.get("status") != "ok" for line in statuses):
-        yield status_table(statuses, width)
+        yield _status_table(folder, len(found["sides"]) == 1, width)
     word = "released" if found["allow_caliber_mismatch"] else "refused"
     for operator in found["operators"]:
         yield from (f"!!! [caliber] {operator['op']}: {refusal} ({word})" for refusal in operator["refusals"])
@@ -74,7 +85,20 @@ def _is_measured(folder: Path) -> bool:
 def _code_table(folder: Path, width: int | None) -> Iterator[str]:
     """What a campaign without measurements is about: the code, operator by operator."""
     yield "changes of side b over the variants that differ; zlbench ir diff RUN_A RUN_B shows the code\n"
-    yield text_table(shown_lines(read_table(folder / "code.csv")), COLUMNS, width)
+    from zlbench_core.results.frames import frame_of, read_frame, records, terminal_text
+
+    lines = shown_lines(records(read_frame(folder / "code.csv", CODE)))
+    yield terminal_text(CODE_SHOWN, frame_of(CODE_SHOWN, lines), width)
+
+
+def _status_table(folder: Path, one_side: bool, width: int | None) -> str:
+    # Not above: every start of Snakemake imports this module, and pandas would cost it 0.3 s.
+    from zlbench_core.results.frames import read_frame, terminal_text
+
+    speedups = mean_speedups(read_table(folder / "summary.csv")) if one_side else {}
+    statuses = read_frame(folder / "ops_status.csv", STATUS)
+    told = statuses["op"].map(speedups.get).astype("Float64")
+    return terminal_text(STATUS_SHOWN, statuses.assign(speedup=told)[list(STATUS_SHOWN.names)], width)
 
 
 def interval_name(found: Mapping[str, Any]) -> str:
@@ -85,12 +109,22 @@ def interval_name(found: Mapping[str, Any]) -> str:
 def told_verdict(operator: Mapping[str, Any]) -> str:
     """The verdict of an operator or a row; SAME is said of a margin, and with it."""
     evidence = operator.get("evidence") or operator
-    within = operator["verdict"] == "SAME" and evidence.get("delta") is not None
+    within = operator["verdict"] == Verdict.SAME and evidence.get("delta") is not None
     return f"SAME within {percent(evidence['delta'])}" if within else operator["verdict"]
 
 
-def _columns(found: Mapping[str, Any]) -> tuple[str, ...]:
-    return ("op", "verdict", "ratio", interval_name(found), "rounds", "reason")
+def verdict_table(found: Mapping[str, Any], measured: bool = True) -> Table:
+    """The columns of the verdict table that a terminal and Markdown show; without a measurement it has no numbers."""
+    numbers = (
+        Column("ratio", REAL, "latency b over latency a", heading="ratio B/A"),
+        Column(interval_name(found), TEXT, "of the ratio, from its lower bound to its upper one"),
+        Column("rounds", WHOLE, "the rounds that count"),
+    )
+    verdict = Column(
+        "verdict", TEXT, "its word; with ! where a mismatch of calibers was released", known=True
+    )
+    told = numbers if measured else ()
+    return Table("verdicts", (STATUS["op"], verdict, *told, STATUS["reason"]))
 
 
 def verdict_lines(found: Mapping[str, Any]) -> list[dict[str, Any]]:
@@ -102,7 +136,7 @@ def verdict_lines(found: Mapping[str, Any]) -> list[dict[str, Any]]:
         bounds = evidence.get("ratio_ci")
         reasons = [operator["note"], *operator["reasons"], operator["detail"]]
         reasons += [f"{operator['rounds_needed']} rounds needed"] if operator["rounds_needed"] else []
-        reasons += [f"same code; {hint}"] if hint and operator["verdict"] == "NO CODE CHANGE" else []
+        reasons += [f"same code; {hint}"] if hint and operator["verdict"] == Verdict.NO_CODE_CHANGE else []
         lines.append(
             {
                 "op": operator["op"],

@@ -13,8 +13,10 @@ from zlbench_core.common.files import sha256_of, write_json
 from zlbench_core.judge.code import code_lines
 from zlbench_core.judge.parts import OperatorPart, operator_parts
 from zlbench_core.judge.store import read_gates, store_campaign
+from zlbench_core.results.csv_files import write_csv
+from zlbench_core.results.frames import GrowingText, lines_text
 from zlbench_core.results.store import ROUNDS_NAME, SAMPLES_NAME, samples_writer, write_rounds
-from zlbench_core.results.tables import write_ab, write_code, write_status, write_summary
+from zlbench_core.results.tables import AB, CODE, STATUS, SUMMARY, TABLES
 from zlbench_core.run.source_digests import harness_files
 from zlbench_core.verdicts.stored import judge_stored
 
@@ -33,22 +35,25 @@ def summarise(
     Operators are read by up to `at_once` processes.
     """
     gates, parts = read_gates(gate_files), []
+    texts = {table: GrowingText(table) for table in (STATUS, AB, SUMMARY)}
     with (
         operator_parts(campaign, run_dirs, gates, at_once) as found,
         samples_writer(out_dir / SAMPLES_NAME) as append,
     ):
         for part in found:
             append(part.samples)
-            parts.append(replace(part, samples=b""))
+            for table, lines in ((STATUS, part.statuses), (AB, part.ab), (SUMMARY, part.summary)):
+                texts[table].add(lines)
+            parts.append(replace(part, samples=b"", statuses=(), ab=(), summary=()))
     stored = store_campaign(campaign, [part.stored for part in parts])
     write_rounds(out_dir / ROUNDS_NAME, stored)
     verdicts = judge_stored(stored, [part.verdict for part in parts if part.verdict is not None])
     # A void campaign has no numbers: what its placebos claimed, any operator may have claimed.
-    shown = [] if verdicts["void"] else parts
-    write_status(out_dir / "ops_status.csv", [line for part in parts for line in part.statuses])
-    write_ab(out_dir / "ab.csv", [part.ab for part in shown])
-    write_summary(out_dir / "summary.csv", [part.summary for part in shown])
-    write_code(out_dir / "code.csv", code_lines({op: gates[op] for op in campaign.ops if op in gates}))
+    shown = {table: [] if verdicts["void"] else texts[table].parts() for table in (AB, SUMMARY)}
+    code = code_lines({op: gates[op] for op in campaign.ops if op in gates})
+    shown |= {STATUS: texts[STATUS].parts(), CODE: [lines_text(CODE, code)]}
+    for table in TABLES:
+        write_csv(out_dir / f"{table.name}.csv", table, shown[table])
     write_json(out_dir / "receipt.json", _receipt(campaign, parts, gate_files, out_dir))
     write_json(out_dir / "verdicts.json", framed(verdicts))
 

@@ -11,7 +11,7 @@ from zlbench_core.common.files import write_text
 from zlbench_core.judge.receipt import Track, untracked
 from zlbench_core.report.markdown import markdown
 from zlbench_core.report.page import page
-from zlbench_core.report.parquet import write_parquet
+from zlbench_core.report.parquet import copy_tables
 from zlbench_core.report.source import read_results
 
 __all__ = ["PAGE", "SUMMARY", "write_report"]
@@ -27,5 +27,5 @@ def write_report(folder: Path, track: Track = untracked) -> tuple[list[Path], li
     results = read_results(folder, track)
     write_text(folder / PAGE, page(results))
     write_text(folder / SUMMARY, markdown(results))
-    files = [folder / PAGE, folder / SUMMARY, *write_parquet(folder)]
+    files = [folder / PAGE, folder / SUMMARY, *copy_tables(folder)]
     return files, list(results.stale)

@@ -11,35 +11,42 @@ from zlbench_core.common.text import level, percent
 from zlbench_core.judge.hints import spelling_hint
 from zlbench_core.judge.show import interval_name
 from zlbench_core.report.words import change, interval, probability, ratio
+from zlbench_core.verdicts.words import CLAIMS, WORDS, Verdict
 
 Operator = dict[str, Any]
 Found = dict[str, Any]
+Explainer = Callable[[Operator, Found, dict[str, Any]], Iterator[str]]
 
-MEANINGS = {
-    "FASTER": "B is faster than A, by more than the margin.",
-    "SLOWER": "B is slower than A, by more than the margin.",
-    "SAME": "Whatever the difference is, it is smaller than the margin.",
-    "UNDECIDED": "The rounds do not tell. This is the lack of a finding; it is not SAME.",
-    "NO CODE CHANGE": "Both sides compiled to the same code, so there is nothing to time.",
-    "REFUSED": "The two sides were not measured alike, or not measured at all; no number is shown.",
-    "VOID": "Identical code was found to differ too often; nothing of this campaign may be quoted.",
-}
 _ADJUSTMENT = {"gate": "Holm, no false claim anywhere", "survey": "Benjamini-Hochberg, few false claims"}
+
+
+_EXPLAIN: dict[str, Explainer] = {}  # by verdict word
+
+
+def _says(*verdicts: Verdict) -> Callable[[Explainer], Explainer]:
+    """That a function explains these words."""
+
+    def keep(function: Explainer) -> Explainer:
+        _EXPLAIN.update(dict.fromkeys(verdicts, function))
+        return function
+
+    return keep
 
 
 def explain(operator: Operator, found: Found, gate: dict[str, Any] | None) -> list[str]:
     """Three paragraphs: what the verdict says, what it rests on, what would change it.
 
-    Those of REFUSED, VOID and NO CODE CHANGE hold no measured number.
+    Those of a silent word hold no measured number.
     """
     verdict = operator["verdict"]
     *grounds, change_it = _EXPLAIN[verdict](operator, found, gate or {})
-    return [MEANINGS[verdict], " ".join(grounds), f"What would change it: {change_it}"]
+    return [WORDS[verdict].meaning, " ".join(grounds), f"What would change it: {change_it}"]
 
 
+@_says(*CLAIMS)
 def _claim(operator: Operator, found: Found, _: Any) -> Iterator[str]:
     evidence = operator["evidence"]
-    faster = operator["verdict"] == "FASTER"
+    faster = operator["verdict"] == Verdict.FASTER
     limit = ratio(1 / (1 + evidence["delta"]) if faster else 1 + evidence["delta"])
     yield from _estimate(evidence, found)
     yield (
@@ -54,6 +61,7 @@ def _claim(operator: Operator, found: Found, _: Any) -> Iterator[str]:
     )
 
 
+@_says(Verdict.SAME)
 def _same(operator: Operator, found: Found, _: Any) -> Iterator[str]:
     evidence = operator["evidence"]
     yield from _estimate(evidence, found)
@@ -76,6 +84,7 @@ def _same_level(operator: Operator) -> str:
     return f"{level(1 - 2 * Looks(**looks).same_alpha(operator['evidence']['rounds_run']))} "
 
 
+@_says(Verdict.UNDECIDED)
 def _undecided(operator: Operator, found: Found, _: Any) -> Iterator[str]:
     evidence = operator["evidence"]
     if evidence is None:
@@ -107,6 +116,7 @@ def _what_decides(operator: Operator) -> str:
     )
 
 
+@_says(Verdict.NO_CODE_CHANGE)
 def _no_code_change(operator: Operator, found: Found, gate: dict[str, Any]) -> Iterator[str]:
     counts = gate.get("counts") or {}
     if counts:
@@ -125,6 +135,7 @@ def _no_code_change(operator: Operator, found: Found, gate: dict[str, Any]) -> I
     )
 
 
+@_says(Verdict.REFUSED)
 def _refused(operator: Operator, _: Found, __: Any) -> Iterator[str]:
     reasons = operator.get("reasons") or ["?"]
     if all(reason.startswith("status:") for reason in reasons):
@@ -141,6 +152,7 @@ def _refused(operator: Operator, _: Found, __: Any) -> Iterator[str]:
     )
 
 
+@_says(Verdict.VOID)
 def _void(operator: Operator, found: Found, _: Any) -> Iterator[str]:
     placebos = found["placebos"]
     yield (
@@ -151,16 +163,6 @@ def _void(operator: Operator, found: Found, _: Any) -> Iterator[str]:
 
 
 WORTH_TELLING = 0.0005  # of what the interval leaves out
-
-_EXPLAIN: dict[str, Callable[[Operator, Found, dict[str, Any]], Iterator[str]]] = {
-    "FASTER": _claim,
-    "SLOWER": _claim,
-    "SAME": _same,
-    "UNDECIDED": _undecided,
-    "NO CODE CHANGE": _no_code_change,
-    "REFUSED": _refused,
-    "VOID": _void,
-}
 
 
 def _estimate(evidence: dict[str, Any], found: Found) -> Iterator[str]:

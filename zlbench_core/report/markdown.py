@@ -9,14 +9,24 @@ from typing import Any
 from zlbench_core.common.plural import count
 from zlbench_core.common.text import printable, shortened
 from zlbench_core.judge.headline import headline
-from zlbench_core.judge.show import interval_name, told_verdict, verdict_lines
+from zlbench_core.judge.show import told_verdict, verdict_lines, verdict_table
 from zlbench_core.report.operators import RELEASED, single_views
-from zlbench_core.report.source import SILENT, Results
+from zlbench_core.report.source import Results
 from zlbench_core.report.words import interval, ratio, sides_text
+from zlbench_core.results.columns import TEXT, Column, Table
+from zlbench_core.results.frames import frame_of, records
+from zlbench_core.results.tables import STATUS
+from zlbench_core.verdicts.words import WORDS
 
 MAX_LINES = 50  # a comment on GitHub takes 65,536 characters
 MAX_CELL = 240
-_LOUDEST = ("VOID", "REFUSED", "SLOWER", "FASTER", "UNDECIDED", "SAME", "NO CODE CHANGE")
+_SPEEDUP = Column(
+    "speedup", TEXT, "from the slowest row to the fastest", known=True, heading="speedup over torch"
+)
+_OPERATORS = Table(
+    "operators", (STATUS["op"], STATUS["status"], _SPEEDUP, STATUS["rows"], STATUS["reason"])
+)  # of one side alone
+_COMPILED = Table("operators", (STATUS["op"], STATUS["status"], STATUS["reason"]))
 _SPECIAL = re.compile(r"([\\`*_{}\[\]()#+!|~$-])")
 
 
@@ -65,20 +75,17 @@ def _question(results: Results) -> str:
 
 def _verdicts(results: Results) -> Iterator[str]:
     lines = list(zip(results.operators, verdict_lines(results.found), strict=True))
-    lines.sort(key=lambda pair: _LOUDEST.index(pair[0]["verdict"]))
+    lines.sort(key=lambda pair: -WORDS[pair[0]["verdict"]].loudness)
     yield " · ".join(f"{name} {number}" for name, number in results.found["counts"].items() if number)
     yield ""
-    heads = ("ratio B/A", interval_name(results.found), "rounds")
-    told = heads if results.config["measure"] else ()
-    yield from _table(
-        ("operator", "verdict", *told, "why"), [_verdict_cells(results, *pair) for pair in lines]
-    )
+    heads = verdict_table(results.found, results.config["measure"]).headings
+    yield from _table(heads, [_verdict_cells(results, *pair) for pair in lines])
     refused = [(one["op"], line) for one, _ in lines for line in (*one["refusals"], *one["exclusions"])]
     yield from _folded("refused or left out", refused)
 
 
 def _verdict_cells(results: Results, operator: Mapping[str, Any], line: Mapping[str, Any]) -> tuple[str, ...]:
-    evidence = {} if operator["verdict"] in SILENT else operator["evidence"] or {}
+    evidence = {} if WORDS[operator["verdict"]].silent else operator["evidence"] or {}
     mark = RELEASED if results.released(operator) else ""
     known = evidence.get("ratio")
     bounds = evidence.get("ratio_ci")
@@ -95,13 +102,17 @@ def _verdict_cells(results: Results, operator: Mapping[str, Any], line: Mapping[
 
 def _statuses(results: Results) -> Iterator[str]:
     views = sorted(single_views(results), key=lambda view: view["status"] == "ok")
-    measured = results.config["measure"]
-    heads = ("speedup over torch", "rows") if measured else ()
-    rows = []
-    for view in views:
-        told = (view["speedup"], str(view["count"])) if measured else ()
-        rows.append((escaped(view["op"]), view["status"], *told, escaped(view["reason"])))
-    yield from _table(("operator", "status", *heads, "why"), rows)
+    table = _OPERATORS if results.config["measure"] else _COMPILED
+    lines = [
+        table.line({name: view["count" if name == "rows" else name] for name in table.names})
+        for view in views
+    ]
+    rows = [[_cell(value) for value in line.values()] for line in records(frame_of(table, lines))]
+    yield from _table(table.headings, rows)
+
+
+def _cell(value: Any) -> str:
+    return "" if value is None else escaped(str(value))
 
 
 def _table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:

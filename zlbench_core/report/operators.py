@@ -7,12 +7,13 @@ from typing import Any
 
 from zlbench_core.common.text import percent
 from zlbench_core.judge.show import told_verdict, verdict_lines
-from zlbench_core.report.explain import MEANINGS, explain
+from zlbench_core.report.explain import explain
 from zlbench_core.report.plots import Plot, forest, round_plots
 from zlbench_core.report.series import row_label
-from zlbench_core.report.source import SILENT, Results
+from zlbench_core.report.source import Results
 from zlbench_core.report.variants import gate_view
 from zlbench_core.report.words import interval, number, probability, ratio
+from zlbench_core.verdicts.words import WORDS
 
 RELEASED = " ⚠ released"
 FLAG = "⚠ "  # before a name in a plot, where a narrow window cuts the end
@@ -34,7 +35,7 @@ def _view(results: Results, place: int, operator: dict[str, Any], line: dict[str
     released = results.released(operator)
     gate = results.gates.get(op)
     mark = FLAG if released else ""
-    rows = [] if operator["verdict"] in SILENT else operator["rows"]
+    rows = [] if WORDS[operator["verdict"]].silent else operator["rows"]
     return {
         "op": op,
         "id": f"op-{place}",
@@ -46,7 +47,7 @@ def _view(results: Results, place: int, operator: dict[str, Any], line: dict[str
         "rounds": f"{evidence['rounds']} of {evidence['rounds_run']}" if evidence else "–",
         "p": probability(operator["adjusted_p"] if evidence else None),
         "margin": percent(evidence["delta"]) if evidence else "–",
-        "why": line["reason"] or MEANINGS[operator["verdict"]],
+        "why": line["reason"] or WORDS[operator["verdict"]].meaning,
         "sentences": explain(operator, results.found, gate),
         "refusals": operator["refusals"],
         "hazards": operator["hazards"],

@@ -18,13 +18,13 @@ from zlbench_core.judge.pins.pins_show import NOTHING
 from zlbench_core.judge.show import interval_name
 from zlbench_core.report.calibers import check_rows, differing_first, value_rows
 from zlbench_core.report.conditions import conditions_rows
-from zlbench_core.report.explain import MEANINGS
 from zlbench_core.report.operators import operator_views, overview, single_views
 from zlbench_core.report.pins import pins_view
 from zlbench_core.report.plots import Plot, specs
 from zlbench_core.report.scripts import content_policy, scripts
 from zlbench_core.report.source import Results
 from zlbench_core.report.words import sides_text
+from zlbench_core.verdicts.words import WORDS
 
 _BRIEF = (
     120  # characters of a reason, wherever it does not stand in full: it does so in its operator's details
@@ -50,12 +50,20 @@ def _environment() -> Environment:
     environment.filters["brief"] = lambda text: shortened(text, _BRIEF)
     environment.filters["count_of"] = count
     environment.globals["nothing_to_pin"] = NOTHING
-    environment.globals["style"] = Markup(_file("report.css"))
+    environment.globals["style"] = Markup(_file("report.css") + _word_colours())
     return environment
 
 
 def _file(name: str) -> str:
     return (resources.files(__package__) / "template" / name).read_text(encoding="utf-8")
+
+
+def _word_colours() -> str:
+    """The style of each verdict word, whose parts are the classes of its element."""
+    return "".join(
+        f".{'.'.join(verdict.split())} {{ color: var(--{word.colour}); }}\n"
+        for verdict, word in WORDS.items()
+    )
 
 
 def _visible(value: Any) -> Any:
@@ -73,7 +81,7 @@ def _context(results: Results) -> dict[str, Any]:
         "results": results,
         "config": results.config,
         "found": results.found,
-        "meanings": MEANINGS,
+        "meanings": {verdict: word.meaning for verdict, word in WORDS.items()},
         "sides": sides_text(results.config, results.receipt["declared_axis"]),
         "headline": headline((run.side, run.identity) for run in results.runs).parts,
         "interval_name": interval_name(results.found),

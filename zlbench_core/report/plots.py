@@ -12,12 +12,13 @@ from typing import Any
 
 from zlbench_core.report.series import RowSeries
 from zlbench_core.report.words import ratio
+from zlbench_core.verdicts.words import JUDGED, WORDS
 
 MAX_FOREST = 60
 MAX_ROUND_PLOTS = 12
 _WIDE = 4  # beyond this range of ratios the axis is logarithmic
-_VERDICTS = ("FASTER", "SLOWER", "SAME", "UNDECIDED")
-_COLOURS = ["var(--faster)", "var(--slower)", "var(--same)", "var(--undecided)"]
+_VERDICTS = [str(verdict) for verdict in JUDGED]
+_COLOURS = [f"var(--{WORDS[verdict].colour})" for verdict in JUDGED]
 _FONT = "system-ui, sans-serif"
 _CONFIG = {
     "background": None,
@@ -70,7 +71,7 @@ def _forest(scale: str) -> dict[str, Any]:
     colour = {
         "field": "verdict",
         "type": "nominal",
-        "scale": {"domain": list(_VERDICTS), "range": _COLOURS},
+        "scale": {"domain": _VERDICTS, "range": _COLOURS},
         "legend": None,
     }
     tooltip = [{"field": name, "type": "nominal"} for name in ("label", "verdict", "told")]

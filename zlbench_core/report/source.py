@@ -16,9 +16,8 @@ from zlbench_core.pins.pins import DISCARDED
 from zlbench_core.records.identity import load_identity
 from zlbench_core.report.conditions import Conditions, read_conditions
 from zlbench_core.report.series import RowSeries, series_of_runs, series_of_table
-from zlbench_core.results.tables import read_table
-
-SILENT = ("REFUSED", "VOID", "NO CODE CHANGE")  # these verdicts carry no number
+from zlbench_core.results.csv_files import read_table
+from zlbench_core.verdicts.words import WORDS
 
 
 @dataclass(frozen=True)
@@ -81,7 +80,7 @@ class Results:
     def released(self, operator: dict[str, Any]) -> bool:
         """Whether the operator's numbers are shown although its sides stand on different calibers."""
         released = self.found["allow_caliber_mismatch"] and operator["refusals"]
-        return bool(released) and operator["verdict"] not in SILENT
+        return bool(released) and not WORDS[operator["verdict"]].silent
 
 
 def read_results(folder: Path, track: Track = untracked) -> Results:
@@ -91,7 +90,7 @@ def read_results(folder: Path, track: Track = untracked) -> Results:
     files = [path for path in identity_files(folder, receipt) if path.is_file()]
     runs = list(_runs(track(files, "reading runs"), receipt["config"]["protocol"] == "duet"))
     summary = read_table(folder / "summary.csv")
-    silent = {operator["op"] for operator in found["operators"] if operator["verdict"] in SILENT}
+    silent = {operator["op"] for operator in found["operators"] if WORDS[operator["verdict"]].silent}
     return Results(
         folder,
         found,

@@ -4,24 +4,18 @@ from __future__ import annotations
 
 from zlbench_core.campaign.values import resolve_device_arg
 from zlbench_core.results.ab import _report_caliber, report_ab
+from zlbench_core.results.csv_files import read_table
 from zlbench_core.results.pairing import PairedRow, Pairing, Refusal, pair_rows
 from zlbench_core.results.reader import read_run
 from zlbench_core.results.rows import Failure, PytestSummary, Row, RunResult
 from zlbench_core.results.status import OperatorStatus, operator_status
-from zlbench_core.results.tables import (
-    AB_FIELDS,
-    STATUS_FIELDS,
-    SUMMARY_FIELDS,
-    read_table,
-    write_ab,
-    write_status,
-    write_summary,
-)
+from zlbench_core.results.tables import AB, CODE, STATUS, SUMMARY
 
 __all__ = [
-    "AB_FIELDS",
-    "STATUS_FIELDS",
-    "SUMMARY_FIELDS",
+    "AB",
+    "CODE",
+    "STATUS",
+    "SUMMARY",
     "Failure",
     "OperatorStatus",
     "PairedRow",
@@ -37,7 +31,4 @@ __all__ = [
     "read_table",
     "report_ab",
     "resolve_device_arg",
-    "write_ab",
-    "write_status",
-    "write_summary",
 ]

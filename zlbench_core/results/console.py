@@ -13,7 +13,6 @@ from typing import Any
 
 from zlbench_core.common.text import printable
 
-STATUS_COLUMNS = ("op", "side", "status", "speedup", "rows", "rounds", "partial_dtypes", "markers", "reason")
 MIN_WIDTH = 40  # no number is wider than what is left of it beside the indentation
 _GAP = "  "
 _INDENT = "    "
@@ -25,11 +24,6 @@ def screen_width() -> int | None:
     """Columns of the terminal, or what COLUMNS says; None in a pipe or a file, where each row is one line."""
     columns = shutil.get_terminal_size((0, 0)).columns
     return max(columns, MIN_WIDTH) if columns else None
-
-
-def status_table(lines: Sequence[Mapping[str, Any]], width: int | None = None) -> str:
-    """The lines of ops_status.csv as a table; `width` is the terminal's, None for as wide as needed."""
-    return text_table(lines, STATUS_COLUMNS, width)
 
 
 def text_table(rows: Sequence[Mapping[str, Any]], columns: Sequence[str], width: int | None = None) -> str:

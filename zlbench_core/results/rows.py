@@ -112,6 +112,8 @@ class RunResult:
 
 def positive(value: Any) -> float | None:
     """`value` as a float where it is a finite number above 0; None for everything else (no measurement)."""
+    if type(value) is float:  # nearly all of hundreds of thousands
+        return value if 0.0 < value < math.inf else None
     if value is None or isinstance(value, bool):
         return None
     try:

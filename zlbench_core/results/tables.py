@@ -1,206 +1,177 @@
-"""The campaign's tables: summary.csv, ops_status.csv, ab.csv and code.csv. docs/tables.md says what each column means.
-
-CSV in UTF-8 with LF, written atomically. What is not known is an empty cell. Numbers have all their digits.
-Text has no control characters (they are written as escapes, `\\n`). Text that a spreadsheet would take for a
-formula (it starts with = + - or @) gets one `'` before it, which `read_table` takes away again.
-"""
+"""The columns of a campaign's tables: summary.csv, ops_status.csv, ab.csv, code.csv. docs/tables.md shows the same."""
 
 from __future__ import annotations
 
-import csv
-import io
-import math
-import re
-from collections.abc import Iterable, Mapping, Sequence
-from functools import lru_cache
-from pathlib import Path
-from typing import Any
+from zlbench_core.results.columns import COUNTS, LIST, REAL, TEXT, WHOLE, Column, Table
 
-from zlbench_core.common.files import atomic_open
-from zlbench_core.common.text import printable
-from zlbench_core.errors import ReadError
-
-SUMMARY_FIELDS = (
-    "backend",
-    "device",
-    "timer",
-    "fg_op_name",
-    "op",
-    "dtype",
-    "mode",
-    "size",
-    "occurrence",
-    "rounds",
-    "latency_torch_ms",
-    "latency_a_ms",
-    "speedup",
-    "latency_b_ms",
-    "ratio",
-    "ratio_min",
-    "ratio_max",
-    "fallback",
-    "note",
+_BACKEND = Column("backend", TEXT, "cuda, musa, rocm, ascend or cpu", known=True)
+_DEVICE = Column(
+    "device", TEXT, "the model that the run really used; `cpu-interpreter/cuda:90` where nothing ran on a GPU"
 )
-STATUS_FIELDS = (
-    "backend",
-    "device",
-    "gpu",
-    "timer",
-    "op",
-    "side",
-    "status",
-    "reason",
-    "pytest_exit",
-    "rows",
-    "partial_dtypes",
-    "markers",
-    "rounds",
-    "notes",
+_TIMER = Column("timer", TEXT, "the timer as really used: cuda_graph, direct, do_bench_npu")
+_OP = Column("op", TEXT, "the operator as the campaign names it", known=True, heading="operator")
+_ROW = (
+    Column("dtype", TEXT, "as the suite prints it: `torch.float16`", known=True),
+    Column("mode", TEXT, "as the suite prints it: `kernel`"),
+    Column(
+        "size",
+        TEXT,
+        'the row\'s arguments as JSON: `[[64, 64], {"dim": -1}]`; the same text from a log and from a JSON',
+        known=True,
+    ),
+    Column(
+        "occurrence",
+        WHOLE,
+        "counts rows of equal op, dtype, mode and size from 0: the suite yields BLAS shapes twice",
+        known=True,
+    ),
 )
-AB_FIELDS = (
-    "op",
-    "fg_op_name",
-    "dtype",
-    "mode",
-    "size",
-    "occurrence",
-    "round",
-    "order",
-    "latency_a_ms",
-    "latency_b_ms",
-    "ratio",
-    "marker_a",
-    "marker_b",
-    "note",
+_FG_OP_NAME = Column(
+    "fg_op_name", TEXT, "the operator as the suite's rows name it; one test may hold several", known=True
 )
-CODE_FIELDS = (
-    "op",
-    "finding",
-    "first_stage",
-    "variants",
-    "changed",
-    "only_in_a",
-    "only_in_b",
-    "only_locations",
-    "registers_min",
-    "registers_max",
-    "spills_min",
-    "spills_max",
-    "instructions_min",
-    "instructions_max",
-    "reason",
+_NOTE = Column("note", TEXT, "what must be known before the line is quoted; empty where nothing must")
+
+SUMMARY = Table(
+    "summary",
+    (
+        _BACKEND,
+        _DEVICE,
+        _TIMER,
+        _FG_OP_NAME,
+        _OP,
+        *_ROW,
+        Column("rounds", WHOLE, "the rounds that count for this line", known=True),
+        Column(
+            "latency_torch_ms",
+            REAL,
+            "one-sided campaigns: torch's latency; empty in an A/B, which does not time torch",
+            "ms",
+        ),
+        Column(
+            "latency_a_ms",
+            REAL,
+            "side a's latency (of one side alone: that side's), the median over the rounds",
+            "ms",
+        ),
+        Column("speedup", REAL, "one-sided campaigns: torch's latency over this side's; empty in an A/B"),
+        Column("latency_b_ms", REAL, "side b's latency, likewise", "ms"),
+        Column(
+            "ratio",
+            REAL,
+            "b over a, the geometric mean of the rounds' ratios, which is the row's ratio in `verdicts.json` and "
+            "`report.html`: below 1, b is faster. It is not the quotient of the two medians",
+        ),
+        Column("ratio_min", REAL, "the smallest of the rounds' ratios"),
+        Column("ratio_max", REAL, "the largest of the rounds' ratios"),
+        Column(
+            "fallback",
+            TEXT,
+            "the fallback markers that any of the counted rows carries; empty where none does",
+        ),
+        _NOTE,
+    ),
 )
-_NEEDED = {
-    "summary.csv": {*SUMMARY_FIELDS},
-    "ops_status.csv": {*STATUS_FIELDS} - {"notes"},  # older tables have none
-    "ab.csv": {*AB_FIELDS},
-    "code.csv": {*CODE_FIELDS},
-}
-_COUNT = re.compile(r"-?\d+")
-_COUNTS = ("occurrence", "round", "rounds", "rows", "pytest_exit")  # may be unknown
-_KNOWN_COUNTS = {
-    "ab.csv": ("occurrence", "round"),
-    "code.csv": ("variants", "changed", "only_in_a", "only_in_b"),
-}
 
-Line = Mapping[str, Any] | str  # a line of a table, or the text of several (table_text)
+STATUS = Table(
+    "ops_status",
+    (
+        _BACKEND,
+        _DEVICE,
+        Column("gpu", TEXT, "the UUID of the device"),
+        _TIMER,
+        _OP,
+        Column("side", TEXT, "a or b", known=True),
+        Column("status", TEXT, "see below; of several rounds the worst", known=True),
+        Column(
+            "reason",
+            TEXT,
+            "one line: the failure's type and cause, what is missing, how far a stopped run came; then the run's log",
+            heading="why",
+        ),
+        Column("pytest_exit", WHOLE, "pytest's own exit code, negative for a signal"),
+        Column("rows", WHOLE, "rows that were read", known=True),
+        Column(
+            "partial_dtypes", LIST, "`op: dtype` for each dtype that was asked for or begun and has no row"
+        ),
+        Column("markers", COUNTS, "how often each marker was printed"),
+        Column("rounds", WHOLE, "how many runs the line stands for", known=True),
+        Column(
+            "notes",
+            LIST,
+            "what the readers noted, at most ten notes: entries of another run in a merged JSON, log and JSON that "
+            "disagree",
+            young=True,
+        ),
+    ),
+)
 
-_FORMULA = re.compile(r"'*[=+\-@]")
-_QUOTED_FORMULA = re.compile(r"'+[=+\-@]")
+AB = Table(
+    "ab",
+    (
+        _OP,
+        _FG_OP_NAME,
+        *_ROW,
+        Column("round", WHOLE, "the round", known=True),
+        Column(
+            "order", TEXT, "which side ran first in it (in a duet: was launched first): ab or ba", known=True
+        ),
+        Column("latency_a_ms", REAL, "side a's latency in the round", "ms"),
+        Column("latency_b_ms", REAL, "side b's latency in the round", "ms"),
+        Column("ratio", REAL, "b over a"),
+        Column("marker_a", TEXT, "the fallback markers of the row on side a"),
+        Column("marker_b", TEXT, "the fallback markers of the row on side b"),
+        _NOTE,
+    ),
+)
 
+_VARIANTS = (
+    Column("op", TEXT, "the operator", known=True),
+    Column("finding", TEXT, "`code changed`, `no code change` or `unknown`", known=True),
+    Column("first_stage", TEXT, "the first stage that differs, over all variants"),
+    Column("variants", WHOLE, "kernel variants that either side compiled", known=True),
+    Column("changed", WHOLE, "those that differ", known=True),
+    Column("only_in_a", WHOLE, "variants of side a alone", known=True),
+    Column("only_in_b", WHOLE, "variants of side b alone", known=True),
+)
+COSTS = ("registers", "spills", "instructions")
+_REASON = Column("reason", TEXT, "why it is unknown, or that no kernel has a counterpart on the other side")
 
-def write_summary(path: Path | str, rows: Iterable[Line]) -> None:
-    """Write summary.csv: one line per operator, dtype and size. Raises ValueError for an unknown column."""
-    _write(path, SUMMARY_FIELDS, rows)
+CODE = Table(
+    "code",
+    (
+        *_VARIANTS,
+        Column("only_locations", WHOLE, "variants whose text differs only in where the source stood"),
+        *(
+            Column(
+                f"{name}_{end}",
+                WHOLE,
+                f"the {told} change b - a over the variants that differ; empty where one is not known",
+            )
+            for name in COSTS
+            for end, told in (("min", "smallest"), ("max", "largest"))
+        ),
+        _REASON,
+    ),
+)
 
+TABLES = (SUMMARY, STATUS, AB, CODE)
 
-def write_status(path: Path | str, rows: Iterable[Line]) -> None:
-    """Write ops_status.csv: one line per operator and side. Raises ValueError for an unknown column."""
-    _write(path, STATUS_FIELDS, rows)
-
-
-def write_ab(path: Path | str, rows: Iterable[Line]) -> None:
-    """Write ab.csv: one line per operator, row and round. Raises ValueError for an unknown column."""
-    _write(path, AB_FIELDS, rows)
-
-
-def write_code(path: Path | str, rows: Iterable[Line]) -> None:
-    """Write code.csv: one line per operator. Raises ValueError for an unknown column."""
-    _write(path, CODE_FIELDS, rows)
-
-
-def read_table(path: Path | str) -> list[dict[str, str]]:
-    """The lines of a table as text, unquoted. Raises ReadError where it cannot be read, or is not whole."""
-    try:
-        with open(path, encoding="utf-8", newline="") as stream:
-            reader = csv.DictReader(stream)
-            if missing := _NEEDED.get(Path(path).name, set()) - {*(reader.fieldnames or ())}:
-                raise ReadError(
-                    f"table {path} has no column {min(missing)}; it is damaged or no table of zlbench"
-                )
-            return [_cells(path, reader.line_num, row) for row in reader]
-    except (OSError, UnicodeDecodeError, csv.Error) as error:
-        raise ReadError(f"cannot read table {path}: {error}") from None
-
-
-def _cells(path: Path | str, number: int, row: Mapping[str | None, str | None]) -> dict[str, str]:
-    """The cells of line `number`. Raises ReadError for a line that breaks off, and for a count that is none."""
-    if None in row or None in row.values():
-        raise ReadError(
-            f"table {path}, line {number}: not as many cells as the table has columns; it is damaged"
-        )
-    cells = {str(name): _unquoted(cell or "") for name, cell in row.items()}
-    asked = [name for name in _COUNTS if cells.get(name)] + [*_KNOWN_COUNTS.get(Path(path).name, ())]
-    if wrong := [name for name in asked if not _COUNT.fullmatch(cells[name])]:
-        raise ReadError(
-            f"table {path}, line {number}: {wrong[0]} is {cells[wrong[0]]!r}; a whole number is expected"
-        )
-    return cells
-
-
-def _write(path: Path | str, fields: Sequence[str], rows: Iterable[Line]) -> None:
-    with atomic_open(path) as stream:
-        csv.writer(stream, lineterminator="\n").writerow(fields)
-        for row in rows:
-            stream.write(row if isinstance(row, str) else table_text(fields, [row], str(path)))
-
-
-def table_text(fields: Sequence[str], rows: Iterable[Mapping[str, Any]], table: str = "") -> str:
-    """The lines of a table without its header; a table may be written from several such texts."""
-    stream = io.StringIO()
-    writer = csv.writer(stream, lineterminator="\n")
-    known = set(fields)
-    for row in rows:
-        if unknown := sorted(row.keys() - known):
-            raise ValueError(f"table {table} has no column {unknown[0]!r}; it has {', '.join(fields)}")
-        writer.writerow([cell_text(row.get(field)) for field in fields])
-    return stream.getvalue()
-
-
-def cell_text(value: Any) -> str:
-    """The text of a cell: mappings as `name=value;...`, sequences as `one;two`, nan and inf as unknown."""
-    if value is None:
-        return ""
-    if isinstance(value, str):
-        return _text_cell(value)
-    if isinstance(value, float):
-        return repr(value) if math.isfinite(value) else ""
-    if isinstance(value, int):
-        return str(value).lower()  # true and false for bool
-    return _text_cell(_joined(value))
-
-
-@lru_cache(maxsize=4096)
-def _text_cell(text: str) -> str:
-    text = printable(text)
-    return f"'{text}" if _FORMULA.match(text) else text
-
-
-def _joined(value: Any) -> str:
-    if isinstance(value, Mapping):
-        return ";".join(f"{name}={count}" for name, count in value.items())
-    return ";".join(map(str, value)) if isinstance(value, Sequence) else str(value)
-
-
-def _unquoted(cell: str) -> str:
-    return cell[1:] if _QUOTED_FORMULA.match(cell) else cell
+# What of them is printed, where that is not all.
+STATUS_SHOWN = Table(
+    "statuses",
+    (
+        *(STATUS[name] for name in ("op", "side", "status")),
+        Column("speedup", REAL, "torch's latency over the operator's, the geometric mean of its rows"),
+        *(STATUS[name] for name in ("rows", "rounds", "partial_dtypes", "markers", "reason")),
+    ),
+)
+CODE_SHOWN = Table(
+    "code as printed",
+    (
+        *_VARIANTS[:5],
+        Column("only_in_a", WHOLE, "variants of side a alone; none is not told"),
+        Column("only_in_b", WHOLE, "variants of side b alone; none is not told"),
+        *(Column(name, TEXT, f"change of {name}, b - a, from the smallest to the largest") for name in COSTS),
+        _REASON,
+    ),
+)

@@ -3,8 +3,9 @@
 from zlbench_core.campaign.looks import Looks, check_level, fixed_looks, minimum_rounds, plan_looks
 from zlbench_core.records.superblock import Superblock
 from zlbench_core.verdicts.campaign import CampaignVerdict, decide_campaign
-from zlbench_core.verdicts.model import OperatorVerdict, RowRounds, RowVerdict, Verdict
+from zlbench_core.verdicts.model import OperatorVerdict, RowRounds, RowVerdict
 from zlbench_core.verdicts.operator import decide_operator
+from zlbench_core.verdicts.words import Verdict
 
 __all__ = [
     "CampaignVerdict",

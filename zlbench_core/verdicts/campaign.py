@@ -9,9 +9,10 @@ from typing import Any
 from zlbench_core.campaign.looks import minimum_rounds
 from zlbench_core.errors import ConfigError
 from zlbench_core.verdicts.judge import judge
-from zlbench_core.verdicts.model import CLAIMS, JUDGED, OperatorVerdict, RowVerdict, Verdict
+from zlbench_core.verdicts.model import OperatorVerdict, RowVerdict
 from zlbench_core.verdicts.multiplicity import adjust, row_factor
 from zlbench_core.verdicts.placebo import PLACEBO_LEVEL, PlaceboCheck, check_placebos
+from zlbench_core.verdicts.words import CLAIMS, JUDGED, Verdict
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 from zlbench_core.campaign.looks import minimum_rounds
 from zlbench_core.verdicts.interval import MOST_NEEDED, margin, rounds_needed
-from zlbench_core.verdicts.model import Evidence, Verdict
+from zlbench_core.verdicts.model import Evidence
+from zlbench_core.verdicts.words import Verdict
 
 
 @dataclass(frozen=True)

@@ -4,27 +4,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import asdict, dataclass, replace
-from enum import StrEnum
 from typing import Any
 
 from zlbench_core.campaign.looks import Looks
 from zlbench_core.errors import ReadError
+from zlbench_core.verdicts.words import CLAIMS, Verdict
 
 RowKey = tuple[str, str, str, int]
-
-
-class Verdict(StrEnum):
-    FASTER = "FASTER"
-    SLOWER = "SLOWER"
-    SAME = "SAME"
-    UNDECIDED = "UNDECIDED"
-    NO_CODE_CHANGE = "NO CODE CHANGE"
-    REFUSED = "REFUSED"
-    VOID = "VOID"
-
-
-CLAIMS = (Verdict.FASTER, Verdict.SLOWER)
-JUDGED = (Verdict.FASTER, Verdict.SLOWER, Verdict.SAME, Verdict.UNDECIDED)
 
 
 @dataclass(frozen=True)

@@ -12,10 +12,11 @@ from zlbench_core.verdicts.evidence import gather
 from zlbench_core.verdicts.interval import delta_of, resolution
 from zlbench_core.verdicts.judge import judge
 from zlbench_core.verdicts.maxt import max_t_p
-from zlbench_core.verdicts.model import Evidence, OperatorVerdict, RowRounds, RowVerdict, Verdict
+from zlbench_core.verdicts.model import Evidence, OperatorVerdict, RowRounds, RowVerdict
 from zlbench_core.verdicts.rounds import combine, common_firsts, included_rows
 from zlbench_core.verdicts.signflip import sign_flip_p
 from zlbench_core.verdicts.stopping import further_rounds
+from zlbench_core.verdicts.words import Verdict
 
 IR_STATES = ("identical", "different")
 

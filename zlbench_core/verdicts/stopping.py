@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from zlbench_core.verdicts.judge import judge
-from zlbench_core.verdicts.model import Evidence, Verdict
+from zlbench_core.verdicts.model import Evidence
+from zlbench_core.verdicts.words import Verdict
 
 
 def further_rounds(evidence: Evidence) -> int:

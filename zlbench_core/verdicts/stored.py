@@ -9,8 +9,9 @@ from typing import Any
 
 from zlbench_core.campaign.looks import Looks
 from zlbench_core.verdicts.campaign import decide_campaign
-from zlbench_core.verdicts.model import OperatorVerdict, RowRounds, Verdict
+from zlbench_core.verdicts.model import OperatorVerdict, RowRounds
 from zlbench_core.verdicts.operator import IR_STATES, decide_operator
+from zlbench_core.verdicts.words import Verdict
 
 RELEASED = "CALIBER MISMATCH RELEASED"
 SEED = 0  # of the patterns that are drawn above 20 rounds

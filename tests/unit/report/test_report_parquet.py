@@ -3,8 +3,8 @@ from __future__ import annotations
 import pyarrow.parquet
 import pytest
 
-from zlbench_core.report.parquet import TABLES, write_parquet
-from zlbench_core.results.tables import read_table
+from zlbench_core.report.parquet import TABLES, copy_tables
+from zlbench_core.results.csv_files import read_table
 
 
 @pytest.fixture
@@ -12,12 +12,14 @@ def tables(folder):
     lines = read_table(folder.path / "ops_status.csv")
     lines[0].update(reason="'=SUM(1)", pytest_exit="-9")
     folder.write_table("ops_status.csv", lines)
-    write_parquet(folder.path)
-    return {name: pyarrow.parquet.read_table(folder.path / f"{name}.parquet") for name in TABLES}
+    copy_tables(folder.path)
+    return {table.name: pyarrow.parquet.read_table(folder.path / f"{table.name}.parquet") for table in TABLES}
 
 
 def test_each_table_has_the_columns_of_its_csv(tables):
-    assert {name: tuple(table.column_names) for name, table in tables.items()} == TABLES
+    assert {name: tuple(found.column_names) for name, found in tables.items()} == {
+        table.name: table.names for table in TABLES
+    }
 
 
 def test_numbers_are_numbers_with_all_their_digits(tables, folder):

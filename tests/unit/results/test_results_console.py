@@ -2,7 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from zlbench_core.results.console import fitted, screen_width, status_table, text_table
+from zlbench_core.results.console import fitted, screen_width, text_table
+from zlbench_core.results.tables import STATUS_SHOWN
 
 
 def test_numbers_stand_to_the_right_and_unknown_is_a_dash():
@@ -31,7 +32,7 @@ def test_what_is_too_wide_stands_below_its_row_and_nothing_is_cut():
         {"op": "mm", "status": "failed", "rows": 3, "reason": " ".join(words)},
         {"op": "add", "rows": 12},
     ]
-    table = status_table(lines, width=40)
+    table = text_table(lines, STATUS_SHOWN.names, width=40)
     first, *below, second = table.splitlines()[2:]
     assert (first, second) == ("mm   failed     3", "add  -         12")
     assert below[0].startswith("    reason: word0 ")
@@ -41,8 +42,8 @@ def test_what_is_too_wide_stands_below_its_row_and_nothing_is_cut():
 
 def test_what_fits_stays_in_its_row_and_a_pipe_keeps_every_row_on_one_line():
     lines = [{"op": "mm", "status": "failed", "reason": "x" * 300}]
-    assert len(status_table(lines).splitlines()) == 3
-    assert len(status_table(lines, width=320).splitlines()) == 3
+    assert len(text_table(lines, STATUS_SHOWN.names).splitlines()) == 3
+    assert len(text_table(lines, STATUS_SHOWN.names, width=320).splitlines()) == 3
 
 
 @pytest.mark.parametrize("width", [40, 57, 80])
@@ -83,11 +84,11 @@ def test_wide_characters_take_two_columns():
 
 
 def test_control_characters_never_reach_the_terminal():
-    table = status_table([{"op": "m\x1b[31mm", "status": "ok", "markers": {"A": 2}}])
+    table = text_table([{"op": "m\x1b[31mm", "status": "ok", "markers": {"A": 2}}], STATUS_SHOWN.names)
     assert "\x1b" not in table
     assert "m\\x1b[31mm" in table
     assert "A x2" in table
 
 
 def test_a_table_without_rows_says_so():
-    assert status_table([]) == "(nothing)\n"
+    assert text_table([], STATUS_SHOWN.names) == "(nothing)\n"
