@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-from functools import cache
 from pathlib import Path
 
 from zlbench_core.backends import get_backend
@@ -36,7 +35,6 @@ def side_facts(campaign: Campaign, side: Side) -> dict[str, object]:
 
 def forget_facts() -> None:
     _read.clear()
-    _packages.cache_clear()
 
 
 def _side_facts(campaign: Campaign, side: Side) -> dict[str, object]:
@@ -59,7 +57,6 @@ def machine_facts(campaign: Campaign) -> dict[str, object]:
     return {"driver": driver, "zlbench": measuring_sources()}
 
 
-@cache
 def _packages(python: str) -> dict[str, object]:
     prefix = Path(python).parent.parent
     found: dict[str, object] = {}
