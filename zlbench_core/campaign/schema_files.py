@@ -8,7 +8,7 @@ from functools import cache
 from typing import Any
 
 import yaml
-from jsonschema import Draft202012Validator, ValidationError
+from jsonschema import Draft202012Validator
 from jsonschema.exceptions import best_match
 
 from zlbench_core.common.places import SCHEMAS
@@ -16,6 +16,7 @@ from zlbench_core.common.spelling import did_you_mean
 from zlbench_core.common.text import printable, shortened
 from zlbench_core.errors import ConfigError, ZlbenchError
 
+Complaint = Any  # a ValidationError, each of whose attributes its stubs take for possibly unset
 _KINDS = {"array": "list", "object": "mapping"}  # as YAML calls them
 _LIMITS = {
     "minimum": "at least {}",
@@ -28,7 +29,8 @@ _LIMITS = {
 
 @cache
 def load_schema(name: str) -> dict[str, Any]:
-    return yaml.safe_load((SCHEMAS / f"{name}.schema.yaml").read_text(encoding="utf-8"))
+    schema: dict[str, Any] = yaml.safe_load((SCHEMAS / f"{name}.schema.yaml").read_text(encoding="utf-8"))
+    return schema
 
 
 @cache
@@ -39,7 +41,7 @@ def _validator(name: str) -> Draft202012Validator:
 def validated(value: Mapping[str, Any], schema_name: str, source: str) -> dict[str, Any]:
     """A copy of `value` with the schema's defaults, or ConfigError naming the first bad value."""
     schema = load_schema(schema_name)
-    filled = _with_defaults(deepcopy(dict(value)), schema, schema)
+    filled: dict[str, Any] = _with_defaults(deepcopy(dict(value)), schema, schema)
     check(filled, schema_name, source, ConfigError)
     return filled
 
@@ -73,7 +75,7 @@ def _object_schemas(schema: Mapping[str, Any], root: Mapping[str, Any]) -> Itera
         yield schema
 
 
-def _one_line(error: ValidationError, source: str) -> str:
+def _one_line(error: Complaint, source: str) -> str:
     where = ".".join(str(part) for part in error.absolute_path)
     if error.validator == "additionalProperties":
         return _unknown_key(error, where, source)
@@ -83,7 +85,7 @@ def _one_line(error: ValidationError, source: str) -> str:
     return f"{where} is {_short(error.instance)} in {source}; {_allowed(error)}"
 
 
-def _unknown_key(error: ValidationError, where: str, source: str) -> str:
+def _unknown_key(error: Complaint, where: str, source: str) -> str:
     known = sorted(error.schema.get("properties", {}))
     unknown = sorted(set(error.instance) - set(known), key=str)[0]
     hint = did_you_mean(str(unknown), known) or f"allowed are {', '.join(known)}"
@@ -91,7 +93,7 @@ def _unknown_key(error: ValidationError, where: str, source: str) -> str:
     return f"unknown key {'.'.join(filter(None, (where, told)))} in {source}; {hint}"
 
 
-def _allowed(error: ValidationError) -> str:
+def _allowed(error: Complaint) -> str:
     if error.validator == "enum":
         return f"allowed are {', '.join(map(str, error.validator_value))}"
     if error.validator == "type":
@@ -108,13 +110,15 @@ def _allowed(error: ValidationError) -> str:
     return f"{words.format(error.validator_value)} is expected"
 
 
-def _allowed_types(error: ValidationError) -> str:
+def _allowed_types(error: Complaint) -> str:
     if "enum" in error.schema:
         # YAML reads off and yes as truth values, and a user who wrote them meant the word.
         meant = [one for one in error.schema["enum"] if yaml.safe_load(str(one)) is error.instance]
         quoted = f': it must be quoted, as in "{meant[0]}"' if meant else ""
         return f"allowed are {', '.join(map(str, error.schema['enum']))}{quoted}"
-    kinds = error.validator_value if isinstance(error.validator_value, list) else [error.validator_value]
+    kinds: list[str] = (
+        error.validator_value if isinstance(error.validator_value, list) else [error.validator_value]
+    )
     # So with 1 and true, a number and a truth value.
     is_scalar = isinstance(error.instance, bool | int | float)
     quoted = ': it must be quoted, as in "1"' if kinds == ["string"] and is_scalar else ""

@@ -48,7 +48,9 @@ def summarise(
     write_status(out_dir / "ops_status.csv", [line for part in parts for line in part.statuses])
     write_ab(out_dir / "ab.csv", [part.ab for part in shown])
     write_summary(out_dir / "summary.csv", [part.summary for part in shown])
-    write_code(out_dir / "code.csv", code_lines({op: gates[op] for op in campaign.ops if op in gates}))
+    write_code(
+        out_dir / "code.csv", code_lines({op: gates[op] for op in campaign.subject.ops if op in gates})
+    )
     write_json(out_dir / "receipt.json", _receipt(campaign, parts, gate_files, out_dir))
     write_json(out_dir / "verdicts.json", framed(verdicts))
 
@@ -66,7 +68,7 @@ def _receipt(
         "schema_version": SCHEMA_VERSION,
         "zlbench": __version__,
         "config": campaign.to_json(),
-        "declared_axis": campaign.declared_axis(),
+        "declared_axis": campaign.subject.declared_axis(),
         "harness": harness_files(),
         "identities": {path: digest for part in parts for path, digest in part.identities.items()},
         "gates": {str(path): sha256_of(path) for path in gate_files},
