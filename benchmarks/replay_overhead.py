@@ -23,7 +23,8 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from zlbench_core.backends.base import DeviceInfo
-from zlbench_core.campaign.model import Campaign, default_config, load_campaign
+from zlbench_core.campaign.load import default_config, load_campaign
+from zlbench_core.campaign.model import Campaign
 from zlbench_core.judge.status import failure_causes
 from zlbench_core.providers import get_provider
 from zlbench_core.records import run_env
@@ -54,8 +55,9 @@ def _cpu_seconds() -> float:
 
 
 def record(campaign: Campaign, op: str, root: Path) -> Path:
-    record_shard(campaign, op, (0, 1), 0, root / "record" / "shard-0")
-    publish_pins(campaign, op, [root / "record" / "shard-0"], 0, root / "pins", failure_causes)
+    asked, limit = campaign.record_of(op), campaign.machine.time_limit
+    record_shard(asked, op, (0, 1), 0, root / "record" / "shard-0", limit)
+    publish_pins(asked, op, [root / "record" / "shard-0"], 0, root / "pins", failure_causes, limit)
     return root / "pins"
 
 
@@ -67,7 +69,7 @@ def replay(request: RunRequest) -> None:
 
 
 def bare(request: RunRequest, held: Lease) -> None:
-    invocation = get_provider("builtin").invocation(request.campaign, request.side, request.op)
+    invocation = get_provider("builtin").invocation(request.asked, request.side, request.op)
     argv = benchmark_argv(request, invocation)
     place = argv.index(RECORDS_ONLY)
     with tempfile.TemporaryDirectory() as cache:
@@ -99,8 +101,17 @@ def main() -> None:
         held = Lease(campaign_device())
         for pair in range(arguments.pairs):
             out = Path(scratch) / f"r{pair + 1}"
-            side = campaign.side("a")
-            request = RunRequest(campaign, side, arguments.op, out, "replay", round=pair + 1, pins_dir=pins)
+            side = campaign.subject.side("a")
+            request = RunRequest(
+                campaign,
+                side,
+                arguments.op,
+                out,
+                "replay",
+                campaign.machine.time_limit,
+                round=pair + 1,
+                pins_dir=pins,
+            )
             work = [lambda asked=request: bare(asked, held), lambda asked=request: replay(asked)]
             costs = {place: cost_of(work[place]) for place in ((0, 1) if pair % 2 == 0 else (1, 0))}
             pairs.append((costs[0], costs[1]))

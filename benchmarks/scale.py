@@ -26,11 +26,11 @@ SUMMARISE = """
 import os
 from pathlib import Path
 import yaml
-from zlbench_core.campaign.model import load_campaign
+from zlbench_core.campaign.load import load_campaign
 from zlbench_core.judge.summary import summarise
 campaign = load_campaign(yaml.safe_load(Path("part.yaml").read_text()))
 folders = [Path(line) for line in Path("folders.txt").read_text().split()]
-gates = [Path("results/cpu") / op / "ir_gate.json" for op in campaign.ops]
+gates = [Path("results/cpu") / op / "ir_gate.json" for op in campaign.subject.ops]
 Path("summary").mkdir(exist_ok=True)  # beside the results, which stay as they are
 summarise(campaign, folders, gates, Path("summary"), at_once=os.cpu_count())
 """

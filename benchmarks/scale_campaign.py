@@ -19,7 +19,8 @@ from pathlib import Path
 
 import yaml
 
-from zlbench_core.campaign.model import Campaign, load_campaign
+from zlbench_core.campaign.load import load_campaign
+from zlbench_core.campaign.model import Campaign
 from zlbench_core.common.files import sha256_of
 from zlbench_core.run.plans import round_digest
 

@@ -15,6 +15,7 @@ import atheris
 
 with atheris.instrument_imports(include=["zlbench_core"]):
     from zlbench_core.caliber.guard import field_complaints, undeclared_differences
+    from zlbench_core.campaign.model import RoundAsked
     from zlbench_core.campaign.plan_text import read_plan
     from zlbench_core.errors import ZlbenchError
     from zlbench_core.ir.archive import read_archive
@@ -41,7 +42,7 @@ def compare(folder: Path) -> None:
 
 
 def plan(folder: Path) -> None:
-    read_plan((folder / "plan").read_text(encoding="utf-8", errors="replace"))
+    read_plan((folder / "plan").read_text(encoding="utf-8", errors="replace"), RoundAsked)
 
 
 READERS: tuple[tuple[str, Callable[[Path], object]], ...] = (

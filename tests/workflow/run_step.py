@@ -10,7 +10,8 @@ from pathlib import Path
 
 import yaml
 
-from zlbench_core.campaign.model import Campaign, load_campaign
+from zlbench_core.campaign.load import load_campaign
+from zlbench_core.campaign.model import Campaign
 from zlbench_core.campaign.plan_text import read_plan
 from zlbench_core.common.files import write_json
 from zlbench_core.common.sealing import carry
@@ -31,7 +32,7 @@ RUNS = {side: ADD / side / "r1" for side in "ab"}
 
 def run_step(name: str) -> None:
     campaign = load_campaign(yaml.safe_load(Path("campaign.yaml").read_text()))
-    for side in campaign.sides:
+    for side in campaign.subject.sides:
         carry(side.env)
     with step(name, f"logs/cpu/{name}.log"):
         STEPS[name](campaign)
@@ -74,21 +75,22 @@ def limit_file_sizes(size: int) -> Callable[[], None]:
 
 
 def _preflight(campaign: Campaign) -> None:
-    write_json(ROOT / "preflight" / "a.json", preflight(campaign, campaign.sides[0]))
+    write_json(ROOT / "preflight" / "a.json", preflight(campaign.check_of("a")))
 
 
 def _pins(campaign: Campaign) -> None:
-    publish_pins(campaign, "add", [ADD / "record" / "shard-0"], 0, ADD / "pins", failure_causes)
+    shards = [ADD / "record" / "shard-0"]
+    publish_pins(campaign.record_of("add"), "add", shards, 0, ADD / "pins", failure_causes, 3600)
 
 
 def _replay(campaign: Campaign) -> None:
-    replay_round(campaign, "add", 1, 0, RUNS, ADD / "pins")
+    replay_round(campaign.round_of("add"), "add", 1, 0, RUNS, ADD / "pins", 3600)
     for run_dir in RUNS.values():
         write_shapes(run_dir)
 
 
 def _gate(campaign: Campaign) -> None:
-    compare_ir(campaign, "add", RUNS, ADD / "ir_gate.json")
+    compare_ir(campaign.round_of("add"), "add", RUNS, ADD / "ir_gate.json")
 
 
 def _device(campaign: Campaign) -> None:
@@ -96,8 +98,8 @@ def _device(campaign: Campaign) -> None:
 
 
 def _summary(campaign: Campaign) -> None:
-    scoped = read_plan(plans.summary_plan(campaign))
-    runs = [ADD / side / f"r{number}" for number in range(1, scoped.rounds + 1) for side in "ab"]
+    scoped = read_plan(plans.summary_plan(campaign), Campaign)
+    runs = [ADD / side / f"r{number}" for number in range(1, scoped.judgement.rounds + 1) for side in "ab"]
     summarise(scoped, runs, [ADD / "ir_gate.json"], ROOT)
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from zlbench_core.campaign.model import default_config
+from zlbench_core.campaign.load import default_config
 from zlbench_core.campaign.schema_files import check
 from zlbench_core.errors import ZlbenchError
 from zlbench_core.records.identity import load_identity

@@ -11,7 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from zlbench_core.campaign.model import Campaign, load_campaign
+from zlbench_core.campaign.load import load_campaign
+from zlbench_core.campaign.model import Campaign
 from zlbench_core.start.mend import mend
 
 from .played import SECRET, copy_of, started

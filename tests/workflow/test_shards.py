@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 import yaml
 
-from zlbench_core.campaign.model import Campaign, load_campaign
+from zlbench_core.campaign.load import load_campaign
+from zlbench_core.campaign.model import Campaign
 from zlbench_core.judge.status import failure_causes
 from zlbench_core.pins.pins import load_pins
 from zlbench_core.run.record import publish_pins, record_shard
@@ -31,16 +32,16 @@ def sweep(tmp_path, monkeypatch):
 
     def run(op: str, shards: int, level: str = "core") -> Path:
         folder = tmp_path / f"{op}-{level}-{shards}"
-        campaign = make_campaign(suite, op, shards, level)
+        asked = make_campaign(suite, op, shards, level).record_of(op)
         folders = [folder / "record" / f"shard-{index}" for index in range(shards)]
         with ThreadPoolExecutor(2) as pool:
             done = [
-                pool.submit(record_shard, campaign, op, (index, shards), index, folders[index])
+                pool.submit(record_shard, asked, op, (index, shards), index, folders[index], 3600)
                 for index in range(shards)
             ]
         for future in done:
             future.result()
-        publish_pins(campaign, op, folders, 0, folder / "pins", failure_causes)
+        publish_pins(asked, op, folders, 0, folder / "pins", failure_causes, 3600)
         return folder / "pins"
 
     return run

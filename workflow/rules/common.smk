@@ -22,16 +22,16 @@ except ZlbenchError as error:
     sys.exit(error_line(error))
 
 # Without a list of devices a scheduler hands them out, one per job.
-DEVICES = CAMPAIGN.devices or (None,)
+DEVICES = CAMPAIGN.machine.devices or (None,)
 
 # A token counts on the whole cluster: where a scheduler bounds the jobs of a device, there is none.
-for slot in range(len(CAMPAIGN.devices)):
+for slot in range(len(CAMPAIGN.machine.devices)):
     workflow.register_resource(f"gpu{slot}", 1)
 
 
 def slot_of(op):
     """Fixed by the operator, so that both sides and all rounds share one device."""
-    return CAMPAIGN.ops.index(op) % len(DEVICES)
+    return CAMPAIGN.subject.ops.index(op) % len(DEVICES)
 
 
 def claim_by_op(slot):
@@ -48,16 +48,21 @@ def claim_by_shard(slot):
     return claim
 
 
-PLANS = PlanChanges(Path("results").absolute() / CAMPAIGN.backend / "plans.json")
-SLOTS = sorted({slot_of(op) for op in CAMPAIGN.ops})
-LOOKS_TWICE = CAMPAIGN.looks_twice
-TOKENS = range(len(CAMPAIGN.devices))
-OP_TOKENS = {f"gpu{slot}": claim_by_op(slot) for slot in TOKENS if CAMPAIGN.holds_devices}
-ROUND_THREADS = 1 if CAMPAIGN.holds_devices else len(CAMPAIGN.side_names)
+PLANS = PlanChanges(Path("results").absolute() / CAMPAIGN.subject.backend / "plans.json")
+SLOTS = sorted({slot_of(op) for op in CAMPAIGN.subject.ops})
+LOOKS_TWICE = CAMPAIGN.judgement.looks_twice
+TOKENS = range(len(CAMPAIGN.machine.devices))
+HOLDS_DEVICE = CAMPAIGN.timing.holds_device(CAMPAIGN.subject.backend)
+OP_TOKENS = {f"gpu{slot}": claim_by_op(slot) for slot in TOKENS if HOLDS_DEVICE}
+ROUND_THREADS = 1 if HOLDS_DEVICE else len(CAMPAIGN.subject.side_names)
 SHARD_TOKENS = {f"gpu{slot}": claim_by_shard(slot) for slot in TOKENS}
+# None where nothing is recorded: the rules of a record then stand for nobody.
+RECORDING = CAMPAIGN.tuning.recording
+RECORDER = [RECORDING.record_side] if RECORDING else []
+SHARDS = RECORDING.shards if RECORDING else 0
 # What a scheduler asks for: minutes of one benchmark process and of a round of all sides, with time to start.
-RUN_MINUTES = CAMPAIGN.time_limit // 60 + 10
-ROUND_MINUTES = len(CAMPAIGN.side_names) * RUN_MINUTES
+RUN_MINUTES = CAMPAIGN.machine.time_limit // 60 + 10
+ROUND_MINUTES = len(CAMPAIGN.subject.side_names) * RUN_MINUTES
 
 
 def device_of_op(wildcards):
@@ -74,7 +79,7 @@ def device_name(slot):
 
 def preflights_of(*sides):
     names = [plans.preflight_name(CAMPAIGN, side) for side in sides]
-    return expand("results/{backend}/preflight/{name}.json", backend=CAMPAIGN.backend, name=names)
+    return expand("results/{backend}/preflight/{name}.json", backend=CAMPAIGN.subject.backend, name=names)
 
 
 @cache
@@ -164,18 +169,18 @@ def params_of(get_plan):
 def get_shard_identities(wildcards):
     return expand(
         "results/{{backend}}/{{op}}/record/shard-{shard}/run_identity.json",
-        shard=range(CAMPAIGN.autotune.shards),
+        shard=range(SHARDS),
     )
 
 
 def get_pins(wildcards):
-    if CAMPAIGN.autotune.pins_from:
-        return str(Path(CAMPAIGN.autotune.pins_from) / wildcards.op / "meta.json")
-    return "results/{backend}/{op}/pins/meta.json" if CAMPAIGN.records else []
+    if CAMPAIGN.tuning.pins_from:
+        return str(Path(CAMPAIGN.tuning.pins_from) / wildcards.op / "meta.json")
+    return "results/{backend}/{op}/pins/meta.json" if RECORDING else []
 
 
 def ops_of_slot(slot):
-    return [op for op in CAMPAIGN.ops if slot_of(op) == int(slot)]
+    return [op for op in CAMPAIGN.subject.ops if slot_of(op) == int(slot)]
 
 
 def get_gates_of_slot(wildcards):
@@ -183,31 +188,31 @@ def get_gates_of_slot(wildcards):
 
 
 def gate_of_slot(slot):
-    return checkpoints.gate_device.get(backend=CAMPAIGN.backend, slot=slot).output.verdicts
+    return checkpoints.gate_device.get(backend=CAMPAIGN.subject.backend, slot=slot).output.verdicts
 
 
 def rounds_of(op):
     """All rounds, or those that the gate, and then the first of two looks, left to be decided."""
-    if not CAMPAIGN.is_ab or not CAMPAIGN.measure:
-        return range(1, CAMPAIGN.rounds + 1)
+    if not CAMPAIGN.subject.is_ab or not CAMPAIGN.timing.measure:
+        return range(1, CAMPAIGN.judgement.rounds + 1)
     if LOOKS_TWICE:
-        look = checkpoints.first_look.get(backend=CAMPAIGN.backend, slot=slot_of(op)).output.rounds
+        look = checkpoints.first_look.get(backend=CAMPAIGN.subject.backend, slot=slot_of(op)).output.rounds
         return family.rounds_after_look(look, op)
-    return family.rounds_after_gate(CAMPAIGN, op, gate_of_slot(slot_of(op)))
+    return family.rounds_after_gate(CAMPAIGN.judgement, op, gate_of_slot(slot_of(op)))
 
 
 def rounds_before_look(op):
     """Of a campaign that looks twice. How many operators changed, on all devices, says when it first looks."""
-    return family.rounds_after_gate(CAMPAIGN, op, *map(gate_of_slot, SLOTS))
+    return family.rounds_after_gate(CAMPAIGN.judgement, op, *map(gate_of_slot, SLOTS))
 
 
 def identities_of(op, rounds):
     return expand(
         "results/{backend}/{op}/{side}/r{round}/run_identity.json",
-        backend=CAMPAIGN.backend,
+        backend=CAMPAIGN.subject.backend,
         op=op,
         round=rounds,
-        side=CAMPAIGN.side_names,
+        side=CAMPAIGN.subject.side_names,
     )
 
 
@@ -219,7 +224,7 @@ def identities_for(op):
     return get_identities
 
 
-IDENTITIES = {f"identities_of_{op}": identities_for(op) for op in CAMPAIGN.ops}
+IDENTITIES = {f"identities_of_{op}": identities_for(op) for op in CAMPAIGN.subject.ops}
 
 
 def get_first_identities(wildcards):
@@ -229,7 +234,7 @@ def get_first_identities(wildcards):
 def get_looks(wildcards):
     if not LOOKS_TWICE:
         return []
-    return expand("results/{backend}/first_look/device-{slot}.json", backend=CAMPAIGN.backend, slot=SLOTS)
+    return expand("results/{backend}/first_look/device-{slot}.json", backend=CAMPAIGN.subject.backend, slot=SLOTS)
 
 
 def get_device_gates(wildcards):
@@ -237,21 +242,21 @@ def get_device_gates(wildcards):
 
 
 def get_gates(wildcards):
-    if not CAMPAIGN.is_ab:
+    if not CAMPAIGN.subject.is_ab:
         return []
-    return expand("results/{backend}/{op}/ir_gate.json", backend=CAMPAIGN.backend, op=CAMPAIGN.ops)
+    return expand("results/{backend}/{op}/ir_gate.json", backend=CAMPAIGN.subject.backend, op=CAMPAIGN.subject.ops)
 
 
 def get_summary(wildcards):
-    return f"results/{CAMPAIGN.backend}/verdicts.json"
+    return f"results/{CAMPAIGN.subject.backend}/verdicts.json"
 
 
 def get_report(wildcards):
-    return f"results/{CAMPAIGN.backend}/report.html"
+    return f"results/{CAMPAIGN.subject.backend}/report.html"
 
 
 def print_summary():
-    folder = Path("results") / CAMPAIGN.backend
+    folder = Path("results") / CAMPAIGN.subject.backend
     if (folder / "verdicts.json").exists():
         print(show_campaign(folder, screen_width()), flush=True)
 

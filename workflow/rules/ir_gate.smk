@@ -2,7 +2,7 @@ rule compare_ir:
     input:
         expand(
             "results/{{backend}}/{{op}}/{side}/r1/run_identity.json",
-            side=CAMPAIGN.side_names,
+            side=CAMPAIGN.subject.side_names,
         ),
     output:
         "results/{backend}/{op}/ir_gate.json",

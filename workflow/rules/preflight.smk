@@ -5,7 +5,7 @@ rule check_side:
     log:
         "logs/{backend}/preflight/{side}-{asked}.log",
     resources:
-        gpu=int(CAMPAIGN.holds_devices),
+        gpu=int(HOLDS_DEVICE),
         mem_mb=8000,
         runtime=15,
     params:

@@ -1,6 +1,6 @@
 rule record_shard:
     input:
-        preflights_of(CAMPAIGN.autotune.record_side),
+        preflights_of(*RECORDER),
     output:
         "results/{backend}/{op}/record/shard-{shard}/run_identity.json",
     log:
@@ -11,10 +11,10 @@ rule record_shard:
         gpu=1,
         mem_mb=8000,
         runtime=RUN_MINUTES,
-        time_limit=CAMPAIGN.time_limit,
+        time_limit=CAMPAIGN.machine.time_limit,
     params:
         **params_of(get_record_plan),
-        shards=CAMPAIGN.autotune.shards,
+        shards=SHARDS,
     message:
         "Record the autotune winners of {wildcards.op}, shard {wildcards.shard}."
     script:
@@ -35,7 +35,7 @@ rule publish_pins:
         gpu=1,
         mem_mb=8000,
         runtime=RUN_MINUTES,
-        time_limit=CAMPAIGN.time_limit,
+        time_limit=CAMPAIGN.machine.time_limit,
     params:
         **params_of(get_record_plan),
     message:

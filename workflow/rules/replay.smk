@@ -2,12 +2,12 @@
 # Where nothing is measured they need no device, and run at the same time.
 rule replay_round:
     input:
-        preflight=preflights_of(*CAMPAIGN.side_names),
+        preflight=preflights_of(*CAMPAIGN.subject.side_names),
         pins=get_pins,
     output:
         expand(
             "results/{{backend}}/{{op}}/{side}/r{{round}}/run_identity.json",
-            side=CAMPAIGN.side_names,
+            side=CAMPAIGN.subject.side_names,
         ),
     log:
         "logs/{backend}/{op}/replay_r{round}.log",
@@ -15,10 +15,10 @@ rule replay_round:
     resources:
         **OP_TOKENS,
         device=device_of_op,
-        gpu=int(CAMPAIGN.holds_devices),
+        gpu=int(HOLDS_DEVICE),
         mem_mb=8000,
         runtime=ROUND_MINUTES,
-        time_limit=CAMPAIGN.time_limit,
+        time_limit=CAMPAIGN.machine.time_limit,
     params:
         **params_of(get_round_plan),
     message:

@@ -3,7 +3,7 @@ rule summarise:
         **IDENTITIES,
         looks=get_looks,
         gates=get_gates,
-        preflight=preflights_of(*CAMPAIGN.side_names),
+        preflight=preflights_of(*CAMPAIGN.subject.side_names),
     output:
         verdicts=report(
             "results/{backend}/verdicts.json", caption="../report/verdicts.rst", category="Tables"
@@ -15,7 +15,7 @@ rule summarise:
         ab=report("results/{backend}/ab.csv", caption="../report/ab.rst", category="Tables"),
         code=report("results/{backend}/code.csv", caption="../report/code.rst", category="Tables"),
         receipt=report("results/{backend}/receipt.json", caption="../report/receipt.rst", category="Tables"),
-        preflight=expand("results/{{backend}}/preflight/{side}.json", side=CAMPAIGN.side_names),
+        preflight=expand("results/{{backend}}/preflight/{side}.json", side=CAMPAIGN.subject.side_names),
         rounds="results/{backend}/rounds.parquet",
         samples="results/{backend}/samples.parquet",
     log:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 from zlbench_core.common.text import printable, shortened
@@ -25,6 +26,11 @@ def check_variable(name: str, where: str, source: str) -> None:
         raise ConfigError(
             f"{where} in {source} sets the variable {_told(name)}; a name without =, spaces and NUL is expected"
         )
+
+
+def absolute(path: str) -> str:
+    """`path` from the root on, ~ read as the user's home; links are kept."""
+    return str(Path(path).expanduser().absolute())
 
 
 def resolve_device_arg(devices: Any = None, device: Any = None) -> Any:

@@ -17,14 +17,16 @@ def add(commands: Any) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    from zlbench_core.campaign.model import default_config, load_campaign
+    from zlbench_core.campaign.load import default_config, load_campaign
     from zlbench_core.campaign.yaml_file import read_campaign_file
-    from zlbench_core.run.preflight import preflight
+    from zlbench_core.run.preflight import check_files, preflight
 
     config = read_campaign_file(args.configfile) if args.configfile else default_config()
     overrides = {name: value for name in ("backend", "ops") if (value := getattr(args, name))}
     campaign = load_campaign({**config, **overrides}, source=str(args.configfile or "config/config.yaml"))
-    facts = [preflight(campaign, side) for side in campaign.sides]
+    for one in campaign.subject.sides:
+        check_files(campaign, one)
+    facts = [preflight(campaign.check_of(name)) for name in campaign.subject.side_names]
     if args.json:
         print_json(facts)
         return 0

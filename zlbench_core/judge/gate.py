@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from zlbench_core.campaign.model import Campaign
+from zlbench_core.campaign.model import RoundAsked
 from zlbench_core.common.files import write_json
 from zlbench_core.judge.ir.gate import gate, read_gate
 from zlbench_core.records.identity import load_identity
 
 
-def compare_ir(campaign: Campaign, op: str, run_dirs: dict[str, Path], out_path: Path) -> None:
+def compare_ir(asked: RoundAsked, op: str, run_dirs: dict[str, Path], out_path: Path) -> None:
     """Write the operator's ir_gate.json. A side that failed leaves the answer unknown, never identical."""
     identities = {side: load_identity(folder) for side, folder in run_dirs.items()}
     failures = [
@@ -18,7 +18,7 @@ def compare_ir(campaign: Campaign, op: str, run_dirs: dict[str, Path], out_path:
         for side, found in identities.items()
         if found["status"] != "complete"
     ]
-    a, b = ([run_dirs[side] / "ir"] for side in campaign.side_names)
+    a, b = ([run_dirs[side] / "ir"] for side in asked.subject.side_names)
     found = gate(op, a, b, out_path, failures)
     if found["marker"]:
         print(f"{found['marker']} op={op}", flush=True)

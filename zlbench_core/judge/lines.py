@@ -24,11 +24,11 @@ _WORST_FIRST = {status: place for place, status in enumerate(reversed(STATUSES))
 
 def status_lines(campaign: Campaign, runs: Sequence[Run]) -> Iterator[Line]:
     """ops_status.csv: one line per side, with the worst status of its rounds."""
-    for side in campaign.side_names:
+    for side in campaign.subject.side_names:
         mine = [run for run in runs if run.side == side]
         if not mine:
             continue
-        found = [status_of(run, campaign.measure) for run in mine]
+        found = [status_of(run, campaign.timing.measure) for run in mine]
         worst = min(found, key=lambda status: _WORST_FIRST[status.status])
         run = mine[found.index(worst)]
         markers: Counter[str] = Counter()
@@ -36,7 +36,7 @@ def status_lines(campaign: Campaign, runs: Sequence[Run]) -> Iterator[Line]:
             markers.update(one.result.markers)
         yield STATUS.line(
             {
-                "backend": campaign.backend,
+                "backend": campaign.subject.backend,
                 "device": run.identity.get("device"),
                 "gpu": run.identity.get("device_uuid"),
                 "timer": run.identity.get("timer"),
@@ -80,7 +80,7 @@ def ab_lines(case: OperatorCase) -> Iterator[Line]:
 
 def summary_lines(campaign: Campaign, case: OperatorCase, runs: Sequence[Run]) -> Iterator[Line]:
     """summary.csv: one line per row of an operator: median latencies, and the ratio that its verdict judges."""
-    if campaign.is_ab:
+    if campaign.subject.is_ab:
         yield from (_pair_line(campaign, case, pairs) for pairs in case.pairs.values())
     else:
         yield from _side_lines(campaign, case, runs)
@@ -142,7 +142,7 @@ def _notes(run: Run, row: Row, measured: int, rounds: int) -> list[str]:
 
 def _row_head(campaign: Campaign, op: str, run: Run, row: Row) -> dict[str, Any]:
     return {
-        "backend": campaign.backend,
+        "backend": campaign.subject.backend,
         "device": run.identity.get("device"),
         "timer": run.identity.get("timer"),
         "fg_op_name": row.op,

@@ -50,16 +50,16 @@ def operator_parts(
     campaign: Campaign, run_dirs: Sequence[Path], gates: Gates, at_once: int
 ) -> Iterator[Iterator[OperatorPart]]:
     """The parts in the campaign's order, made by up to `at_once` processes."""
-    folders: dict[str, list[Path]] = {op: [] for op in campaign.ops}
+    folders: dict[str, list[Path]] = {op: [] for op in campaign.subject.ops}
     for folder in run_dirs:
         folders[folder.parts[-3]].append(folder)
     make = partial(_part, campaign, family_of(gates))
-    work = (campaign.ops, folders.values(), map(gates.get, campaign.ops))
-    if at_once < 2 or len(campaign.ops) < 2:
+    work = (campaign.subject.ops, folders.values(), map(gates.get, campaign.subject.ops))
+    if at_once < 2 or len(campaign.subject.ops) < 2:
         yield map(make, *work)
         return
     # Read and imported here, what every process needs is inherited; what is inherited is never garbage.
-    round_digest(campaign, campaign.ops[0])
+    round_digest(campaign, campaign.subject.ops[0])
     prepare("ir_gate")
     import_module("scipy.special")
     context = multiprocessing.get_context("fork")
@@ -89,6 +89,6 @@ def _part(
 
 def _has_numbers(campaign: Campaign, case: OperatorCase, gate: Mapping[str, Any]) -> bool:
     """Refused sides and equal code have none: the rounds of unchanged code show noise."""
-    if gate.get("verdict") == "identical" and not campaign.allow_no_diff:
+    if gate.get("verdict") == "identical" and not campaign.judgement.allow_no_diff:
         return False
-    return campaign.allow_caliber_mismatch or not case.refusals
+    return campaign.judgement.allow_caliber_mismatch or not case.refusals

@@ -50,7 +50,7 @@ def summarise(
     verdicts = judge_stored(stored, [part.verdict for part in parts if part.verdict is not None])
     # A void campaign has no numbers: what its placebos claimed, any operator may have claimed.
     shown = {table: [] if verdicts["void"] else texts[table].parts() for table in (AB, SUMMARY)}
-    code = code_lines({op: gates[op] for op in campaign.ops if op in gates})
+    code = code_lines({op: gates[op] for op in campaign.subject.ops if op in gates})
     shown |= {STATUS: texts[STATUS].parts(), CODE: [lines_text(CODE, code)]}
     for table in TABLES:
         write_csv(out_dir / f"{table.name}.csv", table, shown[table])
@@ -71,7 +71,7 @@ def _receipt(
         "schema_version": SCHEMA_VERSION,
         "zlbench": __version__,
         "config": campaign.to_json(),
-        "declared_axis": campaign.declared_axis(),
+        "declared_axis": campaign.subject.declared_axis(),
         "harness": harness_files(),
         "identities": {path: digest for part in parts for path, digest in part.identities.items()},
         "gates": {str(path): sha256_of(path) for path in gate_files},

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from pathlib import Path
 
 from zlbench_core.backends import get_backend, normalize_backend_name
 from zlbench_core.backends.base import DeviceBackend
-from zlbench_core.campaign.model import Campaign, Side
+from zlbench_core.campaign.model import RecordAsked
+from zlbench_core.campaign.parts import Platform, Subject
+from zlbench_core.campaign.sides import DeclaredSide
 from zlbench_core.errors import ConfigError
 from zlbench_core.providers.base import Invocation, suite_argv
 from zlbench_core.providers.git import tree_facts
@@ -91,29 +94,27 @@ def emit_run_env(
 class FlagGemsProvider:
     name = "flaggems"
 
-    def invocation(self, campaign: Campaign, side: Side, op: str) -> Invocation:
+    def invocation(self, asked: RecordAsked, side: DeclaredSide, op: str) -> Invocation:
+        subject = asked.subject
         root = Path(side.provider_dir or ".")
-        node = f"benchmark/test_{campaign.op_files.get(op, op)}.py::test_{op}"
-        run_env = emit_run_env(test_node=str(root / node), shape_file=campaign.shape_file)
+        node = f"benchmark/test_{subject.op_files.get(op, op)}.py::test_{op}"
+        run_env = emit_run_env(test_node=str(root / node), shape_file=subject.shape_file)
         return Invocation(
             node=node,
             test_file=root / node.partition("::")[0],
             cwd=root,
-            argv=tuple(suite_argv(campaign)),
+            argv=tuple(suite_argv(asked)),
             shape_mode=run_env["SHAPE_MODE"],
         )
 
-    def environment(self, campaign: Campaign, side: Side) -> dict[str, str]:
-        vendor = get_backend(campaign.backend).gems_vendor
+    def environment(self, platform: Platform, side: DeclaredSide) -> dict[str, str]:
+        vendor = get_backend(platform.backend).gems_vendor
         env = {"PYTHONPATH": str(Path(side.provider_dir or ".") / "src")}
         return {**env, "GEMS_VENDOR": vendor} if vendor else env
 
-    def problems(self, campaign: Campaign, side: Side) -> list[tuple[str, str]]:
+    def side_problems(self, platform: Platform, side: DeclaredSide) -> list[tuple[str, str]]:
         if side.provider_dir is None:
             return [("flaggems_dir", "provider flaggems needs flaggems_dir: the path of a FlagGems checkout")]
-        if campaign.suite_dirs:
-            told = f"suite_dirs names {campaign.suite_dirs[0]}, where provider flaggems does not look"
-            return [("suite_dir", f"{told}; leave it out, or set provider to builtin")]
         root = Path(side.provider_dir)
         if not os.path.isdir(root / "src" / "flag_gems"):
             return [
@@ -122,25 +123,31 @@ class FlagGemsProvider:
                     f"flaggems_dir {root} holds no src/flag_gems; a FlagGems checkout is expected",
                 )
             ]
-        if campaign.backend not in VENDOR_BY_BACKEND:
+        if platform.backend not in VENDOR_BY_BACKEND:
             allowed = ", ".join(VENDOR_BY_BACKEND)
             return [
                 (
                     "backend",
-                    f"provider flaggems does not run on backend {campaign.backend}; allowed are {allowed}",
+                    f"provider flaggems does not run on backend {platform.backend}; allowed are {allowed}",
                 )
             ]
+        return []
+
+    def problems(self, asked: RecordAsked, side: DeclaredSide) -> list[tuple[str, str]]:
+        if asked.subject.suite_dirs:
+            told = f"suite_dirs names {asked.subject.suite_dirs[0]}, where provider flaggems does not look"
+            return [("suite_dir", f"{told}; leave it out, or set provider to builtin")]
         return [
             ("benchmark_file", f"operator {op} has no benchmark file {invocation.test_file}")
-            for op in campaign.ops
-            if not (invocation := self.invocation(campaign, side, op)).test_file.is_file()
+            for op in asked.subject.ops
+            if not (invocation := self.invocation(asked, side, op)).test_file.is_file()
         ]
 
-    def shape_names(self, campaign: Campaign) -> frozenset[str] | None:
+    def shape_names(self, subject: Subject) -> frozenset[str] | None:
         # Its own file names operators by no rule, and a shape may hold nested shapes and flags.
         return None
 
-    def facts(self, campaign: Campaign, side: Side) -> dict[str, object]:
+    def facts(self, side: DeclaredSide, suite_dirs: Sequence[str]) -> dict[str, object]:
         if side.provider_dir is None or not Path(side.provider_dir).is_dir():
             return {"provider_commit": None, "provider_dirty": None}
         facts = tree_facts(Path(side.provider_dir))

@@ -138,7 +138,7 @@ def _gates(folder: Path, receipt: dict[str, Any]) -> Iterator[tuple[str, dict[st
 
 
 def _pins(folder: Path, config: dict[str, Any]) -> Iterator[tuple[str, PinFacts]]:
-    root = config["autotune"]["pins_from"]
+    root = config["autotune"].get("pins_from")  # a campaign that leaves the tuners alone has none
     for op in config["ops"] if config["measure"] and config["autotune"]["mode"] == "replay" else ():
         try:
             found = load_pin_set(op, Path(root) / op if root else folder / op / "pins")

@@ -7,7 +7,8 @@ from collections.abc import Mapping
 
 from zlbench_core.backends import get_backend
 from zlbench_core.backends.base import DeviceInfo
-from zlbench_core.campaign.model import Campaign, Side
+from zlbench_core.campaign.parts import Platform
+from zlbench_core.campaign.sides import DeclaredSide
 from zlbench_core.common.places import SIDE_PATH
 from zlbench_core.providers import get_provider
 from zlbench_core.records import run_env
@@ -29,7 +30,7 @@ DROPPED = ("PYTEST_ADDOPTS", "PYTEST_PLUGINS", "FLAGGEMS_DB_URL", "TRITON_INTERP
 
 
 def side_environment(
-    campaign: Campaign, side: Side, device: DeviceInfo | None, base: Mapping[str, str] = os.environ
+    platform: Platform, side: DeclaredSide, device: DeviceInfo | None, base: Mapping[str, str] = os.environ
 ) -> dict[str, str]:
     """The environment of one side on one device (None: the device that a scheduler exposed is kept)."""
     kept = {name: value for name, value in base.items() if name not in DROPPED and not name.startswith("ZL_")}
@@ -37,21 +38,21 @@ def side_environment(
     for name in THREAD_VARIABLES[4:]:
         kept.pop(name, None)
     if device is not None:
-        backend = get_backend(campaign.backend)
+        backend = get_backend(platform.backend)
         kept = backend.apply_visibility(kept, backend.visibility_value(device))
         kept[run_env.DEVICE] = str(device.index)
         kept[run_env.DEVICE_UUID] = device.uuid or ""
-    provider_env = get_provider(campaign.provider).environment(campaign, side)
+    provider_env = get_provider(platform.provider).environment(platform, side)
     kept |= {name: value for name, value in provider_env.items() if name != "PYTHONPATH"}
     kept |= {name: value for name, value in side.env.items() if name != "PYTHONPATH"}
     kept["PYTHONPATH"] = _python_path(side, provider_env, base)
-    kept[run_env.BACKEND] = campaign.backend
-    if campaign.target:
-        kept[run_env.TARGET] = campaign.target
+    kept[run_env.BACKEND] = platform.backend
+    if platform.target:
+        kept[run_env.TARGET] = platform.target
     return kept
 
 
-def _python_path(side: Side, provider_env: Mapping[str, str], base: Mapping[str, str]) -> str:
+def _python_path(side: DeclaredSide, provider_env: Mapping[str, str], base: Mapping[str, str]) -> str:
     # This zlbench comes first: another one on a side's path would bring another timer. Then the side's build.
     inherited = side.env.get("PYTHONPATH", base.get("PYTHONPATH", ""))
     parts = [str(SIDE_PATH), provider_env.get("PYTHONPATH", ""), inherited]

@@ -11,7 +11,9 @@ from typing import Any
 
 from zlbench_core.backends import get_backend
 from zlbench_core.backends.base import DeviceInfo
-from zlbench_core.campaign.model import Campaign, Side
+from zlbench_core.campaign.model import CheckAsked, RoundAsked
+from zlbench_core.campaign.parts import Devices, Platform
+from zlbench_core.campaign.sides import DeclaredSide
 from zlbench_core.errors import DeviceError, PinsError, PreflightError
 from zlbench_core.providers import get_provider
 from zlbench_core.run.environment import side_environment
@@ -25,92 +27,96 @@ PROBE_MARKER = "ZLBENCH_PROBE "
 OLDEST_PYTHON = (3, 10)  # of a side: what runs in a benchmark process is written for it
 
 
-def check_files(campaign: Campaign, side: Side) -> None:
+def check_files(asked: RoundAsked, side: DeclaredSide) -> None:
     """The checks that only look at files: quick enough for every Snakemake start. Raises PreflightError."""
-    for check in (check_provider, check_shapes, check_replay_from, check_python, check_packages):
-        check(campaign, side)
+    _raise_first(get_provider(asked.subject.provider).side_problems(asked.subject, side))
+    _raise_first(get_provider(asked.subject.provider).problems(asked, side))
+    check_shape_file(asked.subject)
+    check_replay_from(asked)
+    check_python(side)
+    check_packages(asked.subject, side)
 
 
-def preflight(campaign: Campaign, side: Side) -> dict[str, Any]:
+def preflight(asked: CheckAsked) -> dict[str, Any]:
     """The facts of one side, stable while the machine is unchanged. Raises PreflightError at the first failure."""
-    check_files(campaign, side)
-    devices = check_devices(campaign)
-    probe = check_plugins(campaign, side, devices)
+    platform, [side] = asked.platform, asked.platform.sides
+    _raise_first(get_provider(platform.provider).side_problems(platform, side))
+    check_python(side)
+    check_packages(platform, side)
+    devices = check_devices(platform, asked.machine)
+    probe = check_plugins(platform, side, devices)
     return {
         "schema_version": SCHEMA_VERSION,
         "status": "complete",
         "side": side.name,
-        "backend": campaign.backend,
-        "target": campaign.target,
+        "backend": platform.backend,
+        "target": platform.target,
         "devices": [vars(device) for device in devices],
-        "driver": get_backend(campaign.backend).driver_version(),
+        "driver": get_backend(platform.backend).driver_version(),
         "executable": side.python,
         "python": probe["python"],
         "torch": probe["versions"]["torch"],
         "triton": probe["versions"]["triton"],
         "pytest": probe["versions"]["pytest"],
-        "provider": campaign.provider,
-        **get_provider(campaign.provider).facts(campaign, side),
+        "provider": platform.provider,
+        **get_provider(platform.provider).facts(side, ()),
     }
 
 
-def check_provider(campaign: Campaign, side: Side) -> None:
-    for name, message in get_provider(campaign.provider).problems(campaign, side):
+def _raise_first(problems: list[tuple[str, str]]) -> None:
+    for name, message in problems:
         raise PreflightError(name, message)
 
 
-def check_shapes(campaign: Campaign, side: Side) -> None:
-    check_shape_file(campaign)
-
-
-def check_replay_from(campaign: Campaign, side: Side) -> None:
-    if campaign.autotune.pins_from is None:
+def check_replay_from(asked: RoundAsked) -> None:
+    root = asked.tuning.pins_from
+    if root is None:
         return
     from zlbench_core.pins.pins import check_backend, load_pins
 
     try:
-        for op in campaign.ops:
-            folder = Path(campaign.autotune.pins_from) / op
-            check_backend(folder, load_pins(folder).meta, campaign.backend)
+        for op in asked.subject.ops:
+            folder = Path(root) / op
+            check_backend(folder, load_pins(folder).meta, asked.subject.backend)
     except PinsError as error:
         raise PreflightError("replay_from", f"autotune.from: {error}") from None
 
 
-def check_python(campaign: Campaign, side: Side) -> None:
+def check_python(side: DeclaredSide) -> None:
     if not os.path.isfile(side.python):
         raise PreflightError("python", f"sides.{side.name}.python {side.python} is not a file")
     if not os.access(side.python, os.X_OK):
         raise PreflightError("python", f"sides.{side.name}.python {side.python} may not be executed")
 
 
-def check_packages(campaign: Campaign, side: Side) -> None:
+def check_packages(platform: Platform, side: DeclaredSide) -> None:
     """Of this very interpreter, which need not be started to be asked; check_plugins asks every other one."""
     if side.python != sys.executable:
         return
-    lacking = missing_here(side_environment(campaign, side, None))
+    lacking = missing_here(side_environment(platform, side, None))
     if lacking:
-        raise PreflightError("packages", missing_line(side.python, side.name, lacking, campaign.backend))
+        raise PreflightError("packages", missing_line(side.python, side.name, lacking, platform.backend))
 
 
-def check_devices(campaign: Campaign) -> list[DeviceInfo]:
+def check_devices(platform: Platform, machine: Devices) -> list[DeviceInfo]:
     """The campaign's devices, resolved; all usable ones where a scheduler will choose."""
-    backend = get_backend(campaign.backend)
-    if not campaign.devices:
+    backend = get_backend(platform.backend)
+    if not machine.devices:
         return []
-    devices = [backend.resolve_device(device) for device in campaign.devices]
+    devices = [backend.resolve_device(device) for device in machine.devices]
     for device in devices:
         if not device.usable:
             raise DeviceError(f"device {device.index} is not usable as a whole: {device.note}")
     return devices
 
 
-def check_plugins(campaign: Campaign, side: Side, devices: list[DeviceInfo]) -> dict[str, Any]:
+def check_plugins(platform: Platform, side: DeclaredSide, devices: list[DeviceInfo]) -> dict[str, Any]:
     """Ask the side's own interpreter, in the environment of a run, what it has."""
-    facts = _run_probe(campaign, side, devices)
+    facts = _run_probe(platform, side, devices)
     check_version(side, facts["python"])
     lacking = [DISTRIBUTIONS[name] for name in DISTRIBUTIONS if facts["versions"].get(name) is None]
     if lacking:
-        raise PreflightError("packages", missing_line(side.python, side.name, lacking, campaign.backend))
+        raise PreflightError("packages", missing_line(side.python, side.name, lacking, platform.backend))
     for name, error in facts["plugin_errors"].items():
         raise PreflightError("plugins", f"{side.python} (side {side.name}) cannot import {name}: {error}")
     seen = facts["visible_devices"]
@@ -122,7 +128,7 @@ def check_plugins(campaign: Campaign, side: Side, devices: list[DeviceInfo]) -> 
     return facts
 
 
-def check_version(side: Side, version: str) -> None:
+def check_version(side: DeclaredSide, version: str) -> None:
     if tuple(map(int, version.split(".")[:2])) < OLDEST_PYTHON:
         oldest = ".".join(map(str, OLDEST_PYTHON))
         raise PreflightError(
@@ -130,10 +136,10 @@ def check_version(side: Side, version: str) -> None:
         )
 
 
-def _run_probe(campaign: Campaign, side: Side, devices: list[DeviceInfo]) -> dict[str, Any]:
-    backend = get_backend(campaign.backend)
-    env = side_environment(campaign, side, devices[0] if devices else None)
-    command = [side.python, str(PROBE), backend.torch_device, *plan_plugins(campaign.backend, extra=None)]
+def _run_probe(platform: Platform, side: DeclaredSide, devices: list[DeviceInfo]) -> dict[str, Any]:
+    backend = get_backend(platform.backend)
+    env = side_environment(platform, side, devices[0] if devices else None)
+    command = [side.python, str(PROBE), backend.torch_device, *plan_plugins(platform.backend, extra=None)]
     try:
         done = subprocess.run(command, env=env, capture_output=True, text=True, timeout=300, check=False)
     except (OSError, subprocess.TimeoutExpired) as error:

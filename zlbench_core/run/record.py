@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from pathlib import Path
 
-from zlbench_core.campaign.model import Campaign
+from zlbench_core.campaign.model import RecordAsked
 from zlbench_core.common.files import write_json
 from zlbench_core.pins.merge import merge_shards
 from zlbench_core.pins.pins import DISCARDED
@@ -20,22 +19,31 @@ CausesOf = Callable[[Sequence[Path]], list[str]]
 
 
 def record_shard(
-    campaign: Campaign, op: str, shard: tuple[int, int], device: str | int | None, out_dir: Path
+    asked: RecordAsked,
+    op: str,
+    shard: tuple[int, int],
+    device: str | int | None,
+    out_dir: Path,
+    time_limit: int,
 ) -> None:
-    """Tune one shard of an operator's keys. A shard that fails is a fact that the merge judges."""
-    side = campaign.side(campaign.autotune.record_side)
-    request = RunRequest(campaign, side, op, out_dir.absolute(), autotune_mode="record", shard=shard)
-    with lease(campaign.backend, device, f"record {out_dir}", PATIENCE) as held:
+    """Tune one shard of an operator's keys, in at most `time_limit` seconds.
+
+    A shard that fails is a fact that the merge judges.
+    """
+    [side] = asked.subject.sides
+    request = RunRequest(asked, side, op, out_dir.absolute(), "record", time_limit, shard=shard)
+    with lease(asked.subject.backend, device, f"record {out_dir}", PATIENCE) as held:
         run_benchmark(request, held)
 
 
 def publish_pins(
-    campaign: Campaign,
+    asked: RecordAsked,
     op: str,
     shard_dirs: list[Path],
     device: str | int | None,
     pins_dir: Path,
     causes_of: CausesOf,
+    time_limit: int,
 ) -> None:
     """Merge complete shards into `pins_dir`, or discard all of them and publish a serial sweep's record.
 
@@ -48,9 +56,7 @@ def publish_pins(
         print(f"PINS_DISCARDED op={op} {result.reason}; sweeping serially", flush=True)
         discarded = {"shards": [folder.name for folder in shard_dirs], "reason": result.reason}
         serial = pins_dir.parent / "record" / "serial"
-        record_shard(
-            replace(campaign, autotune=replace(campaign.autotune, shards=1)), op, (0, 1), device, serial
-        )
+        record_shard(asked, op, (0, 1), device, serial, time_limit)
         result, swept = merge_shards([serial], pins_dir, discarded=discarded), [serial]
     if not result.published:
         reason = "; ".join([*causes_of(swept), str(result.reason)])  # a table cuts what comes last

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
-from zlbench_core.campaign.model import Campaign
+from zlbench_core.campaign.model import RoundAsked
 from zlbench_core.errors import PinsError
 from zlbench_core.pins.pins import discarded_cause, validate_pins
 from zlbench_core.records.identity import update_identity
@@ -20,29 +20,31 @@ PATIENCE = 6 * 3600.0
 
 
 def replay_round(
-    campaign: Campaign,
+    asked: RoundAsked,
     op: str,
     number: int,
     device: str | int | None,
     out_dirs: dict[str, Path],
     pins_dir: Path | None,
+    time_limit: int,
     at_once: int = 1,
 ) -> None:
     """Run every side once while this process holds the device: by turns of milliseconds in a duet, else one after
     the other, in the order of A B B A over the rounds.
 
-    Where nothing is measured no device is held, and up to `at_once` sides run at the same time.
+    `time_limit` of each process, in seconds. Where nothing is measured no device is held,
+    and up to `at_once` sides run at the same time.
     """
     requests = {
-        name: _request(campaign, op, number, name, out_dirs[name].absolute(), pins_dir)
-        for name in campaign.side_names
+        name: _request(asked, op, number, name, out_dirs[name].absolute(), pins_dir, time_limit)
+        for name in asked.subject.side_names
     }
-    if campaign.holds_devices:
-        with lease(campaign.backend, device, f"replay {op} round {number}", PATIENCE) as held:
-            order = _measure(campaign, number, requests, held, pins_dir)
+    if asked.timing.holds_device(asked.subject.backend):
+        with lease(asked.subject.backend, device, f"replay {op} round {number}", PATIENCE) as held:
+            order = _measure(asked, number, requests, held, pins_dir)
     else:
-        order = campaign.side_names
-        _compile(requests, named(campaign.backend, device), at_once)
+        order = asked.subject.side_names
+        _compile(requests, named(asked.subject.backend, device), at_once)
     for place, name in enumerate(order):
         update_identity(out_dirs[name], order=place)
 
@@ -53,7 +55,7 @@ def side_order(sides: tuple[str, ...], number: int) -> tuple[str, ...]:
 
 
 def _measure(
-    campaign: Campaign,
+    asked: RoundAsked,
     number: int,
     requests: Mapping[str, RunRequest],
     held: Lease,
@@ -64,10 +66,10 @@ def _measure(
     if missing is not None:
         for request in requests.values():
             not_run(request, held, missing)
-        return campaign.side_names
-    if campaign.duet is not None:
-        return replay_pair(requests, held, campaign.duet)
-    order = side_order(campaign.side_names, number)
+        return asked.subject.side_names
+    if asked.timing.duet is not None:
+        return replay_pair(requests, held, asked.timing.duet)
+    order = side_order(asked.subject.side_names, number)
     for name in order:
         run_benchmark(requests[name], held)
     return order
@@ -82,17 +84,24 @@ def _compile(requests: Mapping[str, RunRequest], held: Lease, at_once: int) -> N
 
 
 def _request(
-    campaign: Campaign, op: str, number: int, side: str, out_dir: Path, pins_dir: Path | None
+    asked: RoundAsked,
+    op: str,
+    number: int,
+    side: str,
+    out_dir: Path,
+    pins_dir: Path | None,
+    time_limit: int,
 ) -> RunRequest:
     return RunRequest(
-        campaign,
-        campaign.side(side),
+        asked,
+        asked.subject.side(side),
         op,
         out_dir,
         "replay" if pins_dir else "off",
+        time_limit,
         round=number,
         pins_dir=pins_dir.absolute() if pins_dir else None,
-        plan=round_digest(campaign, op),
+        plan=round_digest(asked, op),
     )
 
 

@@ -14,7 +14,9 @@ from pathlib import Path
 from typing import Any
 
 from zlbench_core.backends import get_backend
-from zlbench_core.campaign.model import Campaign, Side
+from zlbench_core.campaign.model import RecordAsked
+from zlbench_core.campaign.parts import Autotune, Duet
+from zlbench_core.campaign.sides import DeclaredSide
 from zlbench_core.common.files import write_json, write_text
 from zlbench_core.errors import MachineError
 from zlbench_core.providers import Invocation, get_provider
@@ -38,16 +40,18 @@ OnStart = Callable[[Callable[[], None]], None]
 class RunRequest:
     """One benchmark process that is asked for."""
 
-    campaign: Campaign
-    side: Side
+    asked: RecordAsked
+    side: DeclaredSide
     op: str
     out_dir: Path
     autotune_mode: str  # off | record | replay
+    time_limit: int  # seconds
     round: int | None = None
     shard: tuple[int, int] = (0, 1)
     pins_dir: Path | None = None
     plan: str | None = None
-    duet_socket: Path | None = None  # of the coordinator, where the run is one side of a duet
+    duet: Duet | None = None  # where the run is one side of a duet,
+    duet_socket: Path | None = None  # and the coordinator's
 
 
 def run_benchmark(request: RunRequest, lease: Lease, on_start: OnStart | None = None) -> dict[str, Any]:
@@ -56,14 +60,14 @@ def run_benchmark(request: RunRequest, lease: Lease, on_start: OnStart | None = 
     A benchmark that fails, crashes or hangs is a fact in the identity, not an exception. What the machine did to
     it is no fact about the operator: MachineError for a full disk, DeviceError for a device that is gone.
     """
-    invocation = get_provider(request.campaign.provider).invocation(
-        request.campaign, request.side, request.op
+    invocation = get_provider(request.asked.subject.provider).invocation(
+        request.asked, request.side, request.op
     )
     fresh_folder(request.out_dir)
     argv = benchmark_argv(request, invocation)
     write_json(request.out_dir / "header.json", _header(request, invocation, argv))
     init_identity(request.out_dir, **_asked(request, invocation, lease))
-    with tuner_caches(request.campaign.tuner_cache, compiled=_compiled_by_shards(request)) as caches:
+    with tuner_caches(request.asked.tuning.tuner_cache, compiled=_compiled_by_shards(request)) as caches:
         env = benchmark_env(request, lease) | caches.env
         returncode, timed_out = _run_process(argv, invocation.cwd, env, request, lease, caches, on_start)
     update_identity(request.out_dir, caches=caches.state)
@@ -75,7 +79,7 @@ def run_benchmark(request: RunRequest, lease: Lease, on_start: OnStart | None = 
 
 def _blame_machine(request: RunRequest, lease: Lease) -> None:
     if lease.device is not None:
-        get_backend(request.campaign.backend).resolve_device(lease.device.uuid or lease.device.index)
+        get_backend(request.asked.subject.backend).resolve_device(lease.device.uuid or lease.device.index)
     log = request.out_dir / "run.log"
     with open(log, "rb") as stream:
         stream.seek(max(0, log.stat().st_size - _LOG_TAIL))
@@ -88,8 +92,8 @@ def _blame_machine(request: RunRequest, lease: Lease) -> None:
 
 def not_run(request: RunRequest, lease: Lease, reason: str) -> dict[str, Any]:
     """The identity of a run that could not be started: failed, with the reason."""
-    invocation = get_provider(request.campaign.provider).invocation(
-        request.campaign, request.side, request.op
+    invocation = get_provider(request.asked.subject.provider).invocation(
+        request.asked, request.side, request.op
     )
     fresh_folder(request.out_dir)
     init_identity(request.out_dir, **_asked(request, invocation, lease))
@@ -118,7 +122,7 @@ def fresh_folder(path: Path) -> None:
 def benchmark_argv(request: RunRequest, invocation: Invocation) -> list[str]:
     """The command line of the benchmark process."""
     plugins = plan_plugins(
-        request.campaign.backend,
+        request.asked.subject.backend,
         enable_ir=request.autotune_mode != "record",
         enable_duet=request.duet_socket is not None,
     )
@@ -135,21 +139,21 @@ def _metrics(request: RunRequest) -> list[str]:
     """A torch baseline says nothing about A against B and costs device time; a record needs no timing at all."""
     if request.autotune_mode == "record":
         return ["--metrics", "latency", "--warmup", "0", "--iter", "1"]
-    return ["--metrics", "latency"] if request.campaign.is_ab else []
+    return ["--metrics", "latency"] if request.asked.subject.is_ab else []
 
 
 def benchmark_env(request: RunRequest, lease: Lease) -> dict[str, str]:
     """The environment of the benchmark process, less its caches."""
-    campaign = request.campaign
-    env = side_environment(campaign, request.side, lease.device)
+    subject, timing = request.asked.subject, request.asked.timing
+    env = side_environment(subject, request.side, lease.device)
     env |= {
         run_env.OUT_DIR: str(request.out_dir),
         run_env.AUTOTUNE_MODE: request.autotune_mode,
         run_env.SHARD: "{}/{}".format(*request.shard),
-        run_env.TIMER: campaign.timer,
-        run_env.DIRECT_REPEAT: str(campaign.direct_repeat),
-        run_env.MEASURE: "1" if campaign.measure else "0",
-        run_env.DECLARED: ",".join(axis[4:] for axis in campaign.declared_axis() if axis.startswith("env:")),
+        run_env.TIMER: timing.timer,
+        run_env.DIRECT_REPEAT: str(timing.direct_repeat),
+        run_env.MEASURE: "1" if timing.measure else "0",
+        run_env.DECLARED: ",".join(axis[4:] for axis in subject.declared_axis() if axis.startswith("env:")),
         "FLAGGEMS_PERF_CURRENT_OP": request.op,
         "PYTHONUNBUFFERED": "1",
         "PYTHONHASHSEED": "0",
@@ -163,7 +167,8 @@ def benchmark_env(request: RunRequest, lease: Lease) -> dict[str, str]:
 
 def _tuning_env(request: RunRequest) -> dict[str, str]:
     """How a record compiles. Shards that may run at once share this machine's cores."""
-    autotune = request.campaign.autotune
+    autotune = request.asked.tuning.autotune
+    assert isinstance(autotune, Autotune), "a campaign that leaves the tuners alone records nothing"
     threads = autotune.compile_threads or max(1, available_cpus() // request.shard[1])
     pool = {} if autotune.compile_pool == "auto" else {run_env.COMPILE_POOL: autotune.compile_pool}
     early_drop = "1" if autotune.early_drop else "0"
@@ -190,40 +195,40 @@ def available_cpus() -> int:
 
 def _asked(request: RunRequest, invocation: Invocation, lease: Lease) -> dict[str, Any]:
     """What is known before the process starts; its plugins replace what they read back inside it."""
-    campaign, side = request.campaign, request.side
+    asked, side = request.asked, request.side
+    subject, cache = asked.subject, asked.tuning.tuner_cache
     return {
-        "provider": campaign.provider,
+        "provider": subject.provider,
         "op": request.op,
-        "backend": campaign.backend,
+        "backend": subject.backend,
         "device_index": lease.device.index if lease.device else None,
-        "bench_level": campaign.level,
+        "bench_level": subject.level,
         "shape_mode": invocation.shape_mode,
-        "tuner_cache": campaign.tuner_cache.replace("shared:", "shared(", 1) + ")"
-        if campaign.tuner_cache.startswith("shared:")
+        "tuner_cache": cache.replace("shared:", "shared(", 1) + ")"
+        if cache.startswith("shared:")
         else "isolated",
         "test_node": invocation.node,
         "measurement": {
-            "mode": campaign.mode,
-            "dtypes": list(campaign.dtypes),
+            "mode": asked.timing.mode,
+            "dtypes": list(subject.dtypes),
             "metrics": _metrics(request)[1:2],
             **_protocol(request),
         },
         "side": side.name,
         "round": request.round,
-        "declared": campaign.declared_axis(),
+        "declared": subject.declared_axis(),
         "plan": request.plan,
         "harness": measuring_sources(),
         "started": now(),
-        **get_provider(campaign.provider).facts(campaign, side),
+        **get_provider(subject.provider).facts(side, subject.suite_dirs),
     }
 
 
 def _protocol(request: RunRequest) -> dict[str, Any]:
     """How the sides were timed; a record, which is compared with nothing, has no protocol."""
-    duet = request.campaign.duet
-    if request.duet_socket is None or duet is None:
+    if request.duet is None:
         return {} if request.autotune_mode == "record" else {"protocol": "rounds"}
-    told = {name: value for name, value in asdict(duet).items() if name != "patience"}
+    told = {name: value for name, value in asdict(request.duet).items() if name != "patience"}
     return {"protocol": "duet", "duet": told}
 
 
@@ -236,7 +241,7 @@ def _header(request: RunRequest, invocation: Invocation, argv: list[str]) -> dic
         "cwd": str(invocation.cwd),
         "autotune_mode": request.autotune_mode,
         "shard": list(request.shard),
-        "campaign": request.campaign.to_json(),
+        "campaign": request.asked.to_json(),
     }
 
 
@@ -265,7 +270,7 @@ def _run_process(
             lease.name_benchmark(process.pid)
             if on_start is not None:
                 on_start(lambda: _end_group(process))
-            return process.wait(timeout=request.campaign.time_limit), False
+            return process.wait(timeout=request.time_limit), False
         except subprocess.TimeoutExpired:
             return _end_group(process), True
         finally:
@@ -284,7 +289,7 @@ def _end_group(process: subprocess.Popen[bytes]) -> int:
 
 
 def _finish(request: RunRequest, returncode: int, timed_out: bool) -> dict[str, Any]:
-    failure = _failure(returncode, timed_out, request.campaign.time_limit)
+    failure = _failure(returncode, timed_out, request.time_limit)
     return update_identity(
         request.out_dir,
         status="failed" if failure else "complete",

@@ -10,7 +10,8 @@ from typing import Any
 
 import yaml
 
-from zlbench_core.campaign.model import Campaign
+from zlbench_core.campaign.model import RecordAsked
+from zlbench_core.campaign.parts import Subject
 from zlbench_core.campaign.yaml_file import LOADER, yaml_mistake
 from zlbench_core.common.spelling import did_you_mean
 from zlbench_core.common.text import printable, shortened
@@ -22,32 +23,33 @@ MAX_BYTES = 1 << 20  # the largest known, of 97 operators, has 17 kB
 EXPECTED = "{shapes: [[16, 64], ...]} is expected"
 
 
-def check_shape_file(campaign: Campaign) -> None:
+def check_shape_file(subject: Subject) -> None:
     """Raises PreflightError in one line that names the file, the key and what is allowed."""
-    if campaign.shape_file is None:
+    if subject.shape_file is None:
         return
-    table = read_shapes(campaign.shape_file)
-    names = get_provider(campaign.provider).shape_names(campaign)
+    table = read_shapes(subject.shape_file)
+    names = get_provider(subject.provider).shape_names(subject)
     # Names first: what is odd in an entry of another suite's file is no mistake in it.
     for name in [] if names is None else table:
         if name not in names and not _is_anchor(table, name, names):
-            raise _refused(campaign.shape_file, _unknown(name, names, campaign.provider))
+            raise _refused(subject.shape_file, _unknown(name, names, subject.provider))
     for name, entry in table.items():
         problem = _entry_problem(entry, flat=names is not None)
         if problem is not None:
-            raise _refused(campaign.shape_file, f"{_told(name)}: {problem}")
+            raise _refused(subject.shape_file, f"{_told(name)}: {problem}")
 
 
-def shape_notes(campaign: Campaign) -> list[str]:
+def shape_notes(asked: RecordAsked) -> list[str]:
     """The operators whose shapes a checked shape_file leaves as they are, in one line."""
-    if campaign.shape_file is None:
+    subject = asked.subject
+    if subject.shape_file is None:
         return []
-    table = read_shapes(campaign.shape_file)
-    unnamed = [op for op in campaign.ops if not _is_named(campaign, op, table)]
+    table = read_shapes(subject.shape_file)
+    unnamed = [op for op in subject.ops if not _is_named(asked, op, table)]
     if not unnamed:
         return []
     keeps = "keeps its class's" if len(unnamed) == 1 else "keep their classes'"
-    return [f"shape_file {campaign.shape_file} does not name {', '.join(unnamed)}, which {keeps} shapes"]
+    return [f"shape_file {subject.shape_file} does not name {', '.join(unnamed)}, which {keeps} shapes"]
 
 
 def read_shapes(path: str) -> dict[Any, Any]:
@@ -112,9 +114,9 @@ def _unknown(name: Any, names: Set[str], provider: str) -> str:
     return f"{_told(name)} is neither an operator nor a benchmark class of provider {provider}; {shortened(hint, 400)}"
 
 
-def _is_named(campaign: Campaign, op: str, table: dict[Any, Any]) -> bool:
+def _is_named(asked: RecordAsked, op: str, table: dict[Any, Any]) -> bool:
     """By its own name, or by the op_name that its test gives to the benchmark."""
-    invocation = get_provider(campaign.provider).invocation(campaign, campaign.sides[0], op)
+    invocation = get_provider(asked.subject.provider).invocation(asked, asked.subject.sides[0], op)
     return op in table or bool(strings_of(invocation.test_file, f"test_{op}") & table.keys())
 
 

@@ -35,7 +35,7 @@ def mend(campaign: Campaign, root: Path) -> list[str]:
         shutil.rmtree(left) if left.is_dir() else left.unlink()
     return [
         *_mend_preflights(campaign, root / "preflight"),
-        *(line for op in campaign.ops for line in _mend_operator(campaign, root / op, makers)),
+        *(line for op in campaign.subject.ops for line in _mend_operator(campaign, root / op, makers)),
         *(line for path in sorted(root.glob("ir_gate/device-*.json")) for line in _drop_json(path, ())),
         *_drop_json(root / "receipt.json", ("schema_version", "identities")),
         *_drop_json(root / "verdicts.json", ("schema_version", "status", "operators")),
@@ -94,27 +94,28 @@ def _is_broken(path: str, digest: str, written_ns: int) -> bool:
 
 def _mend_pins(campaign: Campaign, folder: Path) -> Iterator[str]:
     meta = folder / "pins" / META_NAME
-    if not campaign.records or not meta.exists() or _reads(meta).get("status") == DISCARDED:
+    recording = campaign.tuning.recording
+    if recording is None or not meta.exists() or _reads(meta).get("status") == DISCARDED:
         return
     try:
         validate_pins(meta.parent)
         return
     except PinsError as error:
         problem = str(error)
-    shards = [folder / "record" / f"shard-{number}" for number in range(campaign.autotune.shards)]
+    shards = [folder / "record" / f"shard-{number}" for number in range(recording.shards)]
     merged = merge_shards(shards, meta.parent)
     done = "merged again from its record" if merged.published else "recorded again"
     yield f"{problem}; the pins are {done}"
 
 
 def _mend_preflights(campaign: Campaign, folder: Path) -> Iterator[str]:
-    for side in campaign.sides:
+    for side in campaign.subject.sides:
         yield from _drop_json(folder / f"{side.name}.json", ("status",))  # the summary writes it
         path = folder / f"{preflight_name(campaign, side.name)}.json"
         if not path.exists() or _reads(path).get("status") == "complete":
             continue
         try:
-            write_json(path, preflight(campaign, side))
+            write_json(path, preflight(campaign.check_of(side.name)))
             yield f"{path} was not readable; it is made again"
         except PreflightError:
             path.unlink()  # the rule fails with its own line

@@ -136,6 +136,8 @@ def _differences(old: Any, new: Any, path: str = "") -> Iterator[str]:
     if not (isinstance(old, Mapping) and isinstance(new, Mapping)):
         yield f"{path}: {_short(old)} -> {_short(new)}"
         return
+    if path == "autotune" and old.get("mode") != new.get("mode"):  # which has other keys: the mode says it
+        old, new = {"mode": old.get("mode")}, {"mode": new.get("mode")}
     set_here = {*(old.get("env") or {}), *(new.get("env") or {})}
     for key in sorted({*old, *new}):
         before, after = old.get(key, _NOWHERE), new.get(key, _NOWHERE)

@@ -33,10 +33,12 @@ class Maker:
 
 def run_folders(campaign: Campaign, folder: Path) -> list[Path]:
     """Every folder of a round that the campaign may run of the operator in `folder`, whatever gate and looks find."""
-    most = campaign_looks(campaign, len(campaign.ops)).last if campaign.looks_twice else campaign.rounds
-    if campaign.is_ab and campaign.measure and campaign.placebo.wants(folder.name):
-        most = max(most, campaign.placebo.rounds)
-    return [folder / side / f"r{number}" for side in campaign.side_names for number in range(1, most + 1)]
+    judgement, family = campaign.judgement, len(campaign.subject.ops)
+    most = campaign_looks(judgement, family).last if judgement.looks_twice else judgement.rounds
+    if campaign.subject.is_ab and campaign.timing.measure and judgement.placebo.wants(folder.name):
+        most = max(most, judgement.placebo.rounds)
+    names = campaign.subject.side_names
+    return [folder / side / f"r{number}" for side in names for number in range(1, most + 1)]
 
 
 def replaced_lines(campaign: Campaign, root: Path, makers: Mapping[Path, Maker]) -> list[str]:
@@ -45,8 +47,8 @@ def replaced_lines(campaign: Campaign, root: Path, makers: Mapping[Path, Maker])
     `makers`: by the folder of each finished run. No file is read but the gate of an operator whose first round stands
     while a later one does not, and the looks of such.
     """
-    anew = any(_asks_anew(root / "preflight", campaign, side) for side in campaign.side_names)
-    found = {op: runs for op in campaign.ops if (runs := _foreign(campaign, root / op, makers, anew))}
+    anew = any(_asks_anew(root / "preflight", campaign, side) for side in campaign.subject.side_names)
+    found = {op: runs for op in campaign.subject.ops if (runs := _foreign(campaign, root / op, makers, anew))}
     if not found:
         return []
     amount = count(sum(map(len, found.values())), "finished run")
@@ -86,16 +88,16 @@ def _number(run: Path) -> int:
 
 def _rounds_decided(campaign: Campaign, folder: Path) -> int | None:
     """How many rounds the gate, or the first look, left to an operator whose first round stands; None: not yet said."""
-    if not campaign.is_ab or not campaign.measure:
+    if not campaign.subject.is_ab or not campaign.timing.measure:
         return None
-    firsts = [identity_path(folder / side / "r1") for side in campaign.side_names]
-    if campaign.looks_twice:
+    firsts = [identity_path(folder / side / "r1") for side in campaign.subject.side_names]
+    if campaign.judgement.looks_twice:
         looks = [
             _younger(look, firsts).get("rounds") for look in folder.parent.glob("first_look/device-*.json")
         ]
         return next((rounds[folder.name] for rounds in looks if rounds and folder.name in rounds), None)
     verdict = _younger(folder / "ir_gate.json", firsts).get("verdict")
-    return None if verdict is None else rounds_of_verdict(campaign, folder.name, verdict, family=1)
+    return None if verdict is None else rounds_of_verdict(campaign.judgement, folder.name, verdict, family=1)
 
 
 def _younger(path: Path, than: Sequence[Path]) -> dict[str, Any]:

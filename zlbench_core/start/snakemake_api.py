@@ -8,7 +8,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from zlbench_core.campaign.model import Campaign, hints, load_campaign, unused_keys
+from zlbench_core.campaign.checks import hints, unused_keys
+from zlbench_core.campaign.load import load_campaign
+from zlbench_core.campaign.model import Campaign
 from zlbench_core.campaign.yaml_file import check_repeated_keys
 from zlbench_core.common.sealing import carry, seal_config
 from zlbench_core.run.cache_folders import remove_dead_folders
@@ -64,7 +66,7 @@ def load_workflow_campaign(config: dict[str, Any], workflow: Any) -> Campaign:
     seal_config(config)
     if workflow.is_main_process:
         _check_run_folder(campaign, sys.argv[1:])
-    for side in campaign.sides:
+    for side in campaign.subject.sides:
         carry(side.env)
         check_files(campaign, side)
     if workflow.is_main_process:
@@ -79,7 +81,7 @@ def _begin(campaign: Campaign, argv: Sequence[str], unused: Sequence[str] = ()) 
         lines += [f"{left} is removed; a killed run left it" for left in remove_dead_folders()]
         # Beside a lock that is not ours to judge nothing is touched: Snakemake will refuse to run.
         if "--unlock" not in argv and not list(SNAKEMAKE_LOCKS.glob("*.lock")):
-            lines += mend(campaign, Path("results") / campaign.backend)
+            lines += mend(campaign, Path("results") / campaign.subject.backend)
     for line in lines:
         print(f"zlbench: {line}", file=sys.stderr)
 
@@ -87,7 +89,7 @@ def _begin(campaign: Campaign, argv: Sequence[str], unused: Sequence[str] = ()) 
 def _check_run_folder(campaign: Campaign, argv: Sequence[str]) -> None:
     """Raises MachineError where Snakemake, called with these arguments, could not write what it must."""
     if not only_looks(argv):
-        check_writable(Path(), [SNAKEMAKE], made=["logs", f"results/{campaign.backend}"])
+        check_writable(Path(), [SNAKEMAKE], made=["logs", f"results/{campaign.subject.backend}"])
     elif _is_dry(argv):
         check_writable(Path(), [SNAKEMAKE])
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from zlbench_core.campaign.model import load_campaign
+from zlbench_core.campaign.load import load_campaign
 from zlbench_core.common.files import sha256_of, write_json
 from zlbench_core.ir.fingerprint import VariantFacts
 from zlbench_core.ir.writer import ArchiveWriter

@@ -17,7 +17,9 @@ from zlbench_core.run.replay import _missing_pins
 
 
 def shown(real_runs, campaign) -> str:
-    summarise(campaign, real_runs.folders(), [real_runs.gate(op) for op in campaign.ops], real_runs.root)
+    summarise(
+        campaign, real_runs.folders(), [real_runs.gate(op) for op in campaign.subject.ops], real_runs.root
+    )
     return show_campaign(real_runs.root)
 
 
@@ -79,7 +81,13 @@ def test_a_record_that_failed_says_why_where_the_replays_have_no_pins(real_runs,
     real_runs.add("mm", "a", 1, 20.0, "code")
     fail(real_runs, "a")
     publish_pins(
-        make_campaign(), "mm", [real_runs.folder("a")], None, real_runs.root / "pins", failure_causes
+        make_campaign().record_of("mm"),
+        "mm",
+        [real_runs.folder("a")],
+        None,
+        real_runs.root / "pins",
+        failure_causes,
+        60,
     )
     told = _missing_pins(real_runs.root / "pins")
     cause = (

@@ -28,13 +28,13 @@ def measured(real_runs, make_campaign):
         campaign = make_campaign(
             **{"ops": ["changed", *PLACEBOS], "placebo": {"ops": "identical", "rounds": ROUNDS}, **config}
         )
-        for op in campaign.ops:
+        for op in campaign.subject.ops:
             for number in range(1, ROUNDS + 1):
                 ms = 20.0 * (1 + WOBBLE[(number + len(op)) % ROUNDS])
                 real_runs.add(op, "a", number, 20.0, "code")
                 code = "code" if op in PLACEBOS else "other code"
                 real_runs.add(op, "b", number, ms * b_over_a(number), code)
-        gates = [real_runs.gate(op) for op in campaign.ops]
+        gates = [real_runs.gate(op) for op in campaign.subject.ops]
         summarise(campaign, real_runs.folders(), gates, real_runs.root)
         return json.loads((real_runs.root / "verdicts.json").read_text())
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from zlbench_core.campaign.model import load_campaign
+from zlbench_core.campaign.load import load_campaign
 from zlbench_core.common.files import sha256_of, write_json
 from zlbench_core.records.identity import identity_path, load_identity
 from zlbench_core.run.plans import preflight_name, round_digest
@@ -47,14 +47,14 @@ class Folder:
 
     def finish(self, campaign, rounds: int | None = None, verdict: str = "different") -> None:
         """The runs of a campaign, all rounds or `rounds` of them, a record, the gates and the preflights."""
-        for op in campaign.ops:
+        for op in campaign.subject.ops:
             self.run(self.root / op / "record" / "shard-0", plan=None)
-            for side in campaign.side_names:
-                for number in range(1, (rounds or campaign.rounds) + 1):
+            for side in campaign.subject.side_names:
+                for number in range(1, (rounds or campaign.judgement.rounds) + 1):
                     self.run(self.root / op / side / f"r{number}", plan=round_digest(campaign, op))
             gate = {"schema_version": 1, "status": "complete", "op": op, "verdict": verdict}
             write_json(self.root / op / "ir_gate.json", gate)
-        for side in campaign.side_names:
+        for side in campaign.subject.side_names:
             write_json(
                 self.root / "preflight" / f"{preflight_name(campaign, side)}.json", {"status": "complete"}
             )
@@ -112,7 +112,7 @@ def test_rounds_of_another_campaign_that_this_one_never_came_to_stay_without_a_w
     assert folder.said(other) == []
     placebo = load(**OTHER, placebo={"ops": ["mm"], "rounds": 6})
     assert folder.said(placebo) == [told("4 finished runs", "mm")]
-    for op in other.ops:
+    for op in other.subject.ops:
         os.utime(folder.root / op / "ir_gate.json", ns=(0, 0))
     assert folder.said(other) == [told("8 finished runs", "mm, add")]
 

@@ -75,10 +75,10 @@ def _filled(arguments, folder) -> list[str]:
     return [argument.format(folder=folder) for argument in arguments]
 
 
-def _preflight(campaign, side):
+def _preflight(asked):
     """As of a machine whose every answer is long."""
     devices = [{"index": index, "name": "NVIDIA H200 of a long name"} for index in range(8)]
-    facts = {"side": side.name, "backend": "cuda", "python": "3.12.3"}
+    facts = {"side": asked.platform.side_names[0], "backend": "cuda", "python": "3.12.3"}
     return {**facts, "torch": "2.13.0+cu130", "triton": "3.9.0", "devices": devices}
 
 

@@ -3,8 +3,12 @@ from __future__ import annotations
 import pytest
 from plain_campaign import PLAIN
 
+from zlbench_core.campaign.checks import hints, unused_keys
+from zlbench_core.campaign.load import default_config, load_campaign
 from zlbench_core.campaign.looks import minimum_rounds
-from zlbench_core.campaign.model import Campaign, Duet, default_config, hints, load_campaign, unused_keys
+from zlbench_core.campaign.model import Campaign
+from zlbench_core.campaign.parts import Duet
+from zlbench_core.campaign.schema_files import load_schema
 from zlbench_core.errors import ConfigError, UnknownBackendError
 
 
@@ -22,18 +26,18 @@ def refusal(**changes) -> str:
 
 def test_the_default_campaign_is_an_ab_that_can_claim_something_of_both_operators_that_it_changes():
     campaign = load_campaign(default_config())
-    assert campaign.backend == "cpu"
-    assert campaign.side_names == ("a", "b")
-    axis = campaign.declared_axis()
+    assert campaign.subject.backend == "cpu"
+    assert campaign.subject.side_names == ("a", "b")
+    axis = campaign.subject.declared_axis()
     assert axis == ["env:SILU_BLOCK", "env:TRITON_F32_DEFAULT"]
-    assert campaign.records
-    assert campaign.rounds >= minimum_rounds(campaign.alpha / len(axis))
+    assert campaign.tuning.recording
+    assert campaign.judgement.rounds >= minimum_rounds(campaign.judgement.alpha / len(axis))
 
 
 @pytest.mark.parametrize("backend", ["cuda", "musa", "rocm"])
 def test_single_keys_of_the_default_campaign_make_it_one_of_a_device(backend):
     given = {"backend": backend, "ops": ["mm"]}
-    assert load_campaign({**default_config(), **given}, overrides=given).backend == backend
+    assert load_campaign({**default_config(), **given}, overrides=given).subject.backend == backend
 
 
 def test_a_campaign_survives_its_json_form():
@@ -41,13 +45,28 @@ def test_a_campaign_survives_its_json_form():
     assert Campaign.from_json(campaign.to_json()) == campaign
 
 
+def test_no_two_parts_share_a_key_since_their_json_lies_side_by_side():
+    campaign = load()
+    parts = [vars(campaign)[name].to_json() for name in vars(campaign)]
+    assert len(campaign.to_json()) == sum(map(len, parts)) == len(load_schema("config")["properties"]) - 1
+
+
+@pytest.mark.parametrize("changes", [{"rounds": None}, {"more": 1}])
+def test_json_with_a_key_too_few_or_too_many_is_no_campaign(changes):
+    value = {**load().to_json(), **changes}
+    with pytest.raises((KeyError, ValueError)):
+        Campaign.from_json(
+            {name: found for name, found in value.items() if found is not None or name == "more"}
+        )
+
+
 def test_an_alias_becomes_the_canonical_backend():
-    assert load(backend="mthreads").backend == "musa"
+    assert load(backend="mthreads").subject.backend == "musa"
 
 
 @pytest.mark.parametrize("given", ["mm", "mm,softmax"])
 def test_a_bare_string_of_ops_is_a_list(given):
-    assert load(ops=given).ops == tuple(given.split(","))
+    assert load(ops=given).subject.ops == tuple(given.split(","))
 
 
 def test_an_unknown_backend_names_the_known_ones():
@@ -82,8 +101,8 @@ def test_sides_that_do_not_differ_are_refused():
 
 def test_side_b_null_makes_a_one_sided_campaign():
     campaign = load(sides={"a": {}, "b": None})
-    assert not campaign.is_ab
-    assert campaign.declared_axis() == []
+    assert not campaign.subject.is_ab
+    assert campaign.subject.declared_axis() == []
 
 
 def test_sides_of_the_command_line_replace_those_of_the_file():
@@ -93,7 +112,7 @@ def test_sides_of_the_command_line_replace_those_of_the_file():
         "sides": {"b": {"env": {"DISABLE_LLVM_OPT": "1", "TRITON_F32_DEFAULT": "ieee"}}},
     }
     campaign = load_campaign(merged, overrides=given, source="x")
-    assert campaign.declared_axis() == ["env:DISABLE_LLVM_OPT"]
+    assert campaign.subject.declared_axis() == ["env:DISABLE_LLVM_OPT"]
 
 
 @pytest.mark.parametrize("name", ["ZL_BACKEND", "CUDA_VISIBLE_DEVICES", "REPLAY_FROM", "TRITON_CACHE_DIR"])
@@ -106,8 +125,8 @@ def test_a_record_on_a_shared_cache_is_refused_in_an_ab():
 
 
 def test_devices_take_what_the_command_line_makes_of_them():
-    assert load(devices=["0", "GPU-abc"]).devices == (0, "GPU-abc")
-    assert load(devices=2).devices == (2,)
+    assert load(devices=["0", "GPU-abc"]).machine.devices == (0, "GPU-abc")
+    assert load(devices=2).machine.devices == (2,)
 
 
 def test_devices_and_their_alias_together_are_refused():
@@ -116,8 +135,8 @@ def test_devices_and_their_alias_together_are_refused():
 
 def test_measure_false_needs_one_round_and_no_record():
     campaign = load(measure=False)
-    assert campaign.rounds == 1
-    assert not campaign.records
+    assert campaign.judgement.rounds == 1
+    assert campaign.tuning.recording is None
 
 
 def test_a_value_of_the_wrong_type_names_what_is_expected():
@@ -194,18 +213,18 @@ def test_numbers_and_texts_that_yaml_writes_otherwise_mean_the_same():
     campaign = load(
         warmup=5.0, iter=7.0, devices=" 1, GPU-a", ops="mm, softmax", autotune={"compile_threads": 2.0}
     )
-    assert (campaign.devices, campaign.ops) == ((1, "GPU-a"), ("mm", "softmax"))
-    whole = (campaign.warmup, campaign.iter, campaign.autotune.compile_threads)
+    assert (campaign.machine.devices, campaign.subject.ops) == ((1, "GPU-a"), ("mm", "softmax"))
+    whole = (campaign.timing.warmup, campaign.timing.iter, campaign.tuning.autotune.compile_threads)
     assert whole == (5, 7, 2)
     assert {type(number) for number in whole} == {int}
-    assert load(devices="\u00b2").devices == ("\u00b2",)  # a digit to Python, a number to nobody
+    assert load(devices="\u00b2").machine.devices == ("\u00b2",)  # a digit to Python, a number to nobody
 
 
 def test_a_home_folder_may_be_named_by_its_sign(monkeypatch):
     monkeypatch.setenv("HOME", "/home/ann")
     campaign = load(suite_dirs=["~/own"], sides={"a": {}, "b": {"python": "~/venv/bin/python"}})
-    assert campaign.suite_dirs == ("/home/ann/own",)
-    assert campaign.side("b").python == "/home/ann/venv/bin/python"
+    assert campaign.subject.suite_dirs == ("/home/ann/own",)
+    assert campaign.subject.side("b").python == "/home/ann/venv/bin/python"
 
 
 @pytest.mark.parametrize(
@@ -261,12 +280,12 @@ def test_too_few_rounds_are_told_before_they_are_run():
 
 
 def test_the_duet_is_there_only_where_it_is_asked_for_and_something_is_timed():
-    assert load().duet is None
+    assert load().timing.duet is None
     asked = {"protocol": "duet", "duet": {"superblocks": "8", "seed": 3}}
-    assert load(**asked).duet == Duet(
+    assert load(**asked).timing.duet == Duet(
         superblocks=8, block_ms=4.0, discard=4, warm_up=6, seed=3, patience=600.0
     )
-    assert load(**asked, measure=False).duet is None
+    assert load(**asked, measure=False).timing.duet is None
     assert Campaign.from_json(load(**asked).to_json()) == load(**asked)
 
 
@@ -286,7 +305,7 @@ def test_a_duet_that_cannot_be_is_refused_in_one_line(changes, words):
 
 
 def test_a_one_sided_campaign_that_measures_nothing_may_name_the_duet():
-    assert load(protocol="duet", measure=False, sides={"a": {}, "b": None}).duet is None
+    assert load(protocol="duet", measure=False, sides={"a": {}, "b": None}).timing.duet is None
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from zlbench_core.campaign.model import load_campaign
+from zlbench_core.campaign.load import load_campaign
 from zlbench_core.errors import ConfigError
 from zlbench_core.providers import get_provider
 from zlbench_core.providers.nodes import node_of
@@ -43,8 +43,8 @@ def test_names_with_dashes_are_operators_and_files() -> None:
     }
     campaign = load_campaign(config)
     provider = get_provider("builtin")
-    side = campaign.side("a")
-    assert [provider.invocation(campaign, side, op).node for op in campaign.ops] == [
+    side = campaign.subject.side("a")
+    assert [provider.invocation(campaign, side, op).node for op in campaign.subject.ops] == [
         "test_vector-add.py",
         "test_products.py::TestDot::test_dot",
         "test_products.py",
@@ -61,5 +61,5 @@ def test_checks_of_results_are_dropped_for_own_files_that_only_compile() -> None
     config = {"ops": ["vector-add"], "suite_dirs": [str(OWN)], "sides": {"a": {}}}
     for measure in (True, False):
         campaign = load_campaign({**config, "measure": measure})
-        argv = get_provider("builtin").invocation(campaign, campaign.side("a"), "vector-add").argv
+        argv = get_provider("builtin").invocation(campaign, campaign.subject.side("a"), "vector-add").argv
         assert ("zlbench_core.plugins.unchecked" in argv) is not measure

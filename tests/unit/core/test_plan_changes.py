@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from zlbench_core.campaign.model import default_config, load_campaign
+from zlbench_core.campaign.load import default_config, load_campaign
 from zlbench_core.campaign.schema_files import check
 from zlbench_core.errors import ZlbenchError
 from zlbench_core.run import facts
@@ -56,6 +56,8 @@ def changed(tmp_path):
             {"sides": {"a": {}, "b": {"env": {"TRITON_F32_DEFAULT": "ieee", "X": "1"}}}},
             "side b: env.X: nothing -> 1",
         ),
+        ({"autotune": {"mode": "off"}}, "autotune.mode: replay -> off"),
+        ({"autotune": {"shards": 2}}, "autotune.shards: 1 -> 2"),
         (
             {"rounds": 7, "alpha": 0.01, "time_limit": 9, "policy": "survey", "iter": 3, "warmup": 2},
             "alpha: 0.05 -> 0.01, iter: null -> 3, policy: gate -> survey, rounds: 6 -> 7, 2 more",

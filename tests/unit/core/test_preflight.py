@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from zlbench_core.campaign.model import load_campaign
+from zlbench_core.campaign.load import load_campaign
 from zlbench_core.errors import PreflightError
 from zlbench_core.run import needed_packages
 from zlbench_core.run.needed_packages import brought_by, missing_here, missing_line
@@ -31,7 +31,7 @@ def check(tmp_path):
         python.chmod(0o755)
         sides = {"a": {"python": str(python)}, "b": None}
         campaign = load_campaign({"backend": "cpu", "ops": ["mm"], "sides": sides})
-        return preflight(campaign, campaign.side("a"))
+        return preflight(campaign.check_of("a"))
 
     return check
 
@@ -52,14 +52,14 @@ LONG = "/a" * 5000  # longer than any path may be, which asking about it is an e
 def test_a_path_that_the_system_will_not_look_at_is_refused_in_one_line(changes, told):
     campaign = load_campaign({"backend": "cpu", "ops": ["mm"], **changes})
     with pytest.raises(PreflightError, match=told):
-        check_files(campaign, campaign.sides[0])
+        check_files(campaign, campaign.subject.sides[0])
 
 
 def test_a_python_that_may_not_be_executed_is_refused_before_anything_runs(tmp_path):
     (tmp_path / "python").write_text("#!/bin/sh\n")
     campaign = load_campaign({"ops": ["mm"], "sides": {"a": {"python": str(tmp_path / "python")}}})
     with pytest.raises(PreflightError, match="may not be executed"):
-        check_files(campaign, campaign.sides[0])
+        check_files(campaign, campaign.subject.sides[0])
 
 
 def test_a_side_of_its_own_interpreter_is_recorded_with_its_versions(check):
@@ -92,7 +92,7 @@ def test_a_bare_install_is_told_all_that_it_lacks_before_anything_runs(monkeypat
     monkeypatch.setattr(needed_packages, "find_spec", lambda name: None)
     campaign = load_campaign({"backend": backend, "ops": ["mm"]})
     with pytest.raises(PreflightError, match="cannot import pytest, torch, triton and pyyaml: ") as told:
-        check_files(campaign, campaign.sides[0])
+        check_files(campaign, campaign.subject.sides[0])
     assert f"pip install 'zlbench[{backend}]' brings " in str(told.value)
     assert ("take torch and triton from the vendor of the device" in str(told.value)) == (backend != "cpu")
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from zlbench_core.campaign.model import default_config, load_campaign
+from zlbench_core.campaign.load import default_config, load_campaign
 from zlbench_core.errors import ConfigError
 from zlbench_core.providers import get_provider
 from zlbench_core.providers.flaggems import VENDOR_BY_BACKEND, emit_run_env, flaggems_vendor, parse_test_node
@@ -80,7 +80,7 @@ def test_neither_node_nor_operator_is_refused():
 
 def test_a_checkout_that_is_not_there_is_named(tmp_path):
     campaign = flaggems_campaign(tmp_path / "gone")
-    [(check, line)] = get_provider("flaggems").problems(campaign, campaign.sides[0])
+    [(check, line)] = get_provider("flaggems").side_problems(campaign.subject, campaign.subject.sides[0])
     assert check == "flaggems_dir"
     assert "gone" in line
 
@@ -88,19 +88,19 @@ def test_a_checkout_that_is_not_there_is_named(tmp_path):
 def test_only_the_file_half_of_a_node_is_checked(checkout):
     provider = get_provider("flaggems")
     good = flaggems_campaign(checkout, ops=["mm"])
-    assert provider.problems(good, good.sides[0]) == []
+    assert provider.problems(good, good.subject.sides[0]) == []
     bad = flaggems_campaign(checkout, ops=["nosuch"])
-    assert provider.problems(bad, bad.sides[0])[0][0] == "benchmark_file"
+    assert provider.problems(bad, bad.subject.sides[0])[0][0] == "benchmark_file"
 
 
 def test_a_key_of_the_other_provider_is_refused_since_this_one_would_pass_it_over(checkout, tmp_path):
     own = flaggems_campaign(checkout, ops=["mm"], suite_dirs=[str(tmp_path)])
-    [(check, line)] = get_provider("flaggems").problems(own, own.sides[0])
+    [(check, line)] = get_provider("flaggems").problems(own, own.subject.sides[0])
     assert (check, "provider flaggems does not look" in line) == ("suite_dir", True)
     sides = {"a": {}, "b": {"flaggems_dir": str(checkout)}}  # nothing else differs, and nothing would
     other = load_campaign({**default_config(), "sides": sides})
-    assert get_provider("builtin").problems(other, other.side("a")) == []
-    [(check, line)] = get_provider("builtin").problems(other, other.side("b"))
+    assert get_provider("builtin").side_problems(other.subject, other.subject.side("a")) == []
+    [(check, line)] = get_provider("builtin").side_problems(other.subject, other.subject.side("b"))
     assert (check, "provider builtin does not look" in line) == ("flaggems_dir", True)
 
 
@@ -108,25 +108,25 @@ def test_a_source_of_the_users_own_that_cannot_be_read_is_named(tmp_path, monkey
     (tmp_path / "test_mine.py").write_text("")
     campaign = load_campaign({**default_config(), "ops": ["mine"], "suite_dirs": [str(tmp_path)]})
     provider = get_provider("builtin")
-    assert provider.problems(campaign, campaign.sides[0]) == []
+    assert provider.problems(campaign, campaign.subject.sides[0]) == []
     # As for a user: root, who may read everything, often runs the tests.
     monkeypatch.setattr(os, "access", lambda path, mode: Path(path).suffix != ".py")
     line = f"{tmp_path}/test_mine.py of suite_dirs cannot be read: Permission denied"
-    assert provider.problems(campaign, campaign.sides[0]) == [("suite_dir", line)]
+    assert provider.problems(campaign, campaign.subject.sides[0]) == [("suite_dir", line)]
     monkeypatch.setattr(os, "access", lambda path, mode: False)
-    [(_, line)] = provider.problems(campaign, campaign.sides[0])
+    [(_, line)] = provider.problems(campaign, campaign.subject.sides[0])
     assert line == f"suite_dirs names {tmp_path}, which cannot be read: Permission denied"
 
 
 def test_the_run_names_the_vendor_that_the_suite_itself_takes(checkout):
     campaign = flaggems_campaign(checkout, backend="musa")
-    env = get_provider("flaggems").environment(campaign, campaign.sides[0])
+    env = get_provider("flaggems").environment(campaign.subject, campaign.subject.sides[0])
     assert env == {"PYTHONPATH": f"{checkout}/src", "GEMS_VENDOR": "mthreads"}
 
 
 def test_a_builtin_operator_that_is_not_there_lists_those_that_are():
     campaign = load_campaign({**default_config(), "ops": ["nosuch"]})
-    [(check, line)] = get_provider("builtin").problems(campaign, campaign.sides[0])
+    [(check, line)] = get_provider("builtin").problems(campaign, campaign.subject.sides[0])
     assert check == "op"
     assert "nosuch" in line
     assert "mm" in line
@@ -136,7 +136,7 @@ def test_a_builtin_operator_that_is_not_there_lists_those_that_are():
 def test_a_file_of_the_users_own_comes_before_the_builtin_one(tmp_path):
     (tmp_path / "test_mm.py").write_text("")
     campaign = load_campaign({**default_config(), "suite_dirs": [str(tmp_path)]})
-    found = get_provider("builtin").invocation(campaign, campaign.sides[0], "mm")
+    found = get_provider("builtin").invocation(campaign, campaign.subject.sides[0], "mm")
     assert found.test_file == tmp_path / "test_mm.py"
     assert "zlbench_core.suite.conftest" in found.argv
 
@@ -196,7 +196,7 @@ def test_a_misspelt_operator_gets_the_nearest_one_and_all_of_them(tmp_path):
     (tmp_path / "test_saxpy.py").touch()
     given = {"ops": ["sotfmax", "qqqq", "mine"], "op_files": {"mine": "saxpi"}, "suite_dirs": [str(tmp_path)]}
     campaign = load_campaign({**default_config(), **given})
-    lines = [line for _, line in get_provider("builtin").problems(campaign, campaign.sides[0])]
+    lines = [line for _, line in get_provider("builtin").problems(campaign, campaign.subject.sides[0])]
     assert lines[0].startswith(
         "operator sotfmax has no test_sotfmax.py; did you mean softmax? known are add, bmm, "
     )

@@ -12,7 +12,7 @@ import pytest
 from snakemake.cli import parse_config
 
 from zlbench_core.caliber.guard import missing_fields, undeclared_differences
-from zlbench_core.campaign.model import default_config, load_campaign
+from zlbench_core.campaign.load import default_config, load_campaign
 from zlbench_core.common.files import write_json
 from zlbench_core.errors import ConfigError
 from zlbench_core.records.process_environment import collect_variables
@@ -63,7 +63,7 @@ def test_a_variable_of_the_command_line_stays_the_text_it_is(value):
     """A7.1: --config changes types; in the nested form it does not, and no other form is accepted."""
     config = parse_config([f"sides={{a: {{}}, b: {{env: {{COMMIT: {value}}}}}}}"])
     campaign = load_campaign({**default_config(), **config}, overrides=config)
-    assert campaign.side("b").env == {"COMMIT": value}
+    assert campaign.subject.side("b").env == {"COMMIT": value}
 
 
 @pytest.mark.parametrize(
@@ -72,14 +72,14 @@ def test_a_variable_of_the_command_line_stays_the_text_it_is(value):
 )
 def test_a_device_list_of_the_command_line_means_those_devices(given, devices):
     config = parse_config([f"devices={given}"])
-    assert load_campaign({**default_config(), **config}).devices == devices
+    assert load_campaign({**default_config(), **config}).machine.devices == devices
 
 
 @pytest.mark.parametrize("op", ["1_2", "true", "2020-10-10", "12e4567"])
 def test_an_operator_that_became_another_type_is_refused_or_is_its_text(op):
     config = parse_config([f"ops={op}"])
     try:
-        ops = load_campaign({**default_config(), **config}).ops
+        ops = load_campaign({**default_config(), **config}).subject.ops
     except ConfigError:
         ops = ()
     assert ops in ((), (op,))

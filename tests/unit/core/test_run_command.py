@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from zlbench_core.campaign.model import load_campaign
+from zlbench_core.campaign.load import load_campaign
 from zlbench_core.commands import run as command
 from zlbench_core.commands.cli import main
 from zlbench_core.common.places import SNAKEFILE

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from zlbench_core.campaign.model import load_campaign
+from zlbench_core.campaign.load import load_campaign
 from zlbench_core.errors import PreflightError
 from zlbench_core.run.preflight import check_files
 from zlbench_core.run.shape_file import MAX_BYTES, check_shape_file, shape_notes
@@ -71,10 +71,10 @@ def campaign(tmp_path):
 def test_a_mistake_is_refused_with_its_file_and_key(campaign, shapes, told):
     given = campaign(shapes)
     with pytest.raises(PreflightError) as refused:
-        check_files(given, given.sides[0])
+        check_files(given, given.subject.sides[0])
     line = str(refused.value)
     assert refused.value.check == "shape_file"
-    assert line.startswith(f"shape_file {given.shape_file}: ")
+    assert line.startswith(f"shape_file {given.subject.shape_file}: ")
     assert told in line
     assert "\n" not in line
     assert len(line) < 700
@@ -91,34 +91,34 @@ def test_a_mistake_is_refused_with_its_file_and_key(campaign, shapes, told):
     ],
 )
 def test_names_and_anchors_that_the_suite_takes_are_taken(campaign, shapes):
-    check_shape_file(campaign(shapes))
+    check_shape_file(campaign(shapes).subject)
 
 
 def test_a_file_of_operators_that_does_not_parse_is_pytests_to_tell(campaign, tmp_path):
     (tmp_path / "own" / "test_saxpy.py").write_text(OWN.replace("def test_saxpy()", "def test_saxpy("))
-    check_shape_file(campaign("SaxpyBenchmark: {shapes: [[64]]}"))
+    check_shape_file(campaign("SaxpyBenchmark: {shapes: [[64]]}").subject)
     with pytest.raises(PreflightError, match="did you mean saxpy"):
-        check_shape_file(campaign("saxpi: {shapes: [[64]]}"))
+        check_shape_file(campaign("saxpi: {shapes: [[64]]}").subject)
 
 
 def test_a_huge_value_made_of_aliases_is_told_briefly(campaign):
     doubled = "".join(f", &x{level} [*x{level - 1}, *x{level - 1}]" for level in range(1, 30))
     bomb = f"add: {{shapes: [&x0 [1, 1]{doubled}]}}"
     with pytest.raises(PreflightError, match="positive integers"):
-        check_shape_file(campaign(bomb))
+        check_shape_file(campaign(bomb).subject)
 
 
 def test_the_other_providers_shapes_may_be_nested_and_named_freely(campaign):
     other = {"backend": "cuda", "provider": "flaggems", "flaggems_dir": "/gone", "suite_dirs": []}
     nested = "any: &any {shapes: [[[32, 32], [[8], [2, 8]], [8], false], [4, 0, 1]]}\nvdot:\n  <<: *any\n"
-    check_shape_file(campaign(nested, **other))
+    check_shape_file(campaign(nested, **other).subject)
     with pytest.raises(PreflightError, match=r"vdot: shapes holds 64; a list such as"):
-        check_shape_file(campaign("vdot: {shapes: [64]}", **other))
+        check_shape_file(campaign("vdot: {shapes: [64]}", **other).subject)
 
 
 def test_operators_that_the_file_does_not_name_are_noted_at_the_start(campaign, capsys):
     given = campaign(GOOD)
-    note = f"shape_file {given.shape_file} does not name saxpy, which keeps its class's shapes"
+    note = f"shape_file {given.subject.shape_file} does not name saxpy, which keeps its class's shapes"
     assert shape_notes(given) == [note]
     _begin(given, ["--dry-run"])
     assert f"zlbench: {note}\n" in capsys.readouterr().err

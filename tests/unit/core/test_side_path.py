@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from zlbench_core.campaign.model import load_campaign
+from zlbench_core.campaign.load import load_campaign
 from zlbench_core.common import places
 from zlbench_core.providers import get_provider
 from zlbench_core.run.environment import side_environment
@@ -79,7 +79,7 @@ def test_the_probe_of_preflight_imports_a_plugin_by_it(installed, other):
 def test_a_side_has_that_folder_first_then_its_own():
     sides = {"a": {"env": {"PYTHONPATH": "/mine"}}, "b": None}
     campaign = load_campaign({"backend": "cpu", "ops": ["mm"], "sides": sides})
-    path = side_environment(campaign, campaign.side("a"), None)["PYTHONPATH"]
+    path = side_environment(campaign.subject, campaign.subject.side("a"), None)["PYTHONPATH"]
     assert path == f"{places.SIDE_PATH}{os.pathsep}/mine"
     assert [one.name for one in places.SIDE_PATH.iterdir()] == ["zlbench_core"]
 
@@ -87,7 +87,7 @@ def test_a_side_has_that_folder_first_then_its_own():
 def test_pytest_does_not_put_it_back(installed, tmp_path):
     """Pytest makes the parent of a test's package importable, and the suite's tests are in this one."""
     campaign = load_campaign({"backend": "cpu", "ops": ["softmax"]})
-    argv = get_provider("builtin").invocation(campaign, campaign.sides[0], "softmax").argv
+    argv = get_provider("builtin").invocation(campaign, campaign.subject.sides[0], "softmax").argv
     [mode] = [word for word in argv if word.startswith("--import-mode")]
     (tmp_path / "tell.py").write_text(
         "import importlib.util, sys\n"

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from zlbench_core.campaign.model import load_campaign
+from zlbench_core.campaign.load import load_campaign
 from zlbench_core.records.run_env import COMPILE_THREADS
 from zlbench_core.run.devices import Lease
 from zlbench_core.run.runner import RunRequest, benchmark_env
@@ -16,7 +16,9 @@ from zlbench_core.tuning.compile_ahead import COMPILE_POOL, EARLY_DROP, Settings
 def settings(shards: int, mode: str = "record", **autotune) -> dict[str, str]:
     config = {"backend": "cpu", "ops": ["add"], "sides": {"a": {}, "b": None}, "autotune": autotune}
     campaign = load_campaign(config)
-    request = RunRequest(campaign, campaign.side("a"), "add", Path("/out"), mode, shard=(0, shards))
+    request = RunRequest(
+        campaign, campaign.subject.side("a"), "add", Path("/out"), mode, 9, shard=(0, shards)
+    )
     return benchmark_env(request, Lease(None))
 
 

@@ -14,7 +14,7 @@ import pytest
 import yaml
 from snakemake.cli import get_argument_parser, parse_config
 
-from zlbench_core.campaign.model import default_config, load_campaign
+from zlbench_core.campaign.load import default_config, load_campaign
 from zlbench_core.commands.cli import COMMANDS, EXAMPLES, build_parser
 from zlbench_core.commands.completion import SHELLS
 
@@ -103,7 +103,7 @@ def campaign_file(path: Path) -> dict:
 def test_every_campaign_file_loads(path):
     config = yaml.safe_load(path.read_text())
     if "backend" in config:  # the others are shape files
-        assert load_campaign(config).ops
+        assert load_campaign(config).subject.ops
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
@@ -127,15 +127,16 @@ def test_the_provider_of_the_page_answers_what_the_runner_asks(tmp_path):
     provider = scope["MySuiteProvider"]()
     sides = {"a": {"flaggems_dir": str(tmp_path)}, "b": None}
     campaign = load_campaign({"backend": "cpu", "provider": "builtin", "ops": ["mm"], "sides": sides})
-    side = campaign.side("a")
+    side = campaign.subject.side("a")
     assert provider.invocation(campaign, side, "mm").node == "benchmark/test_mm.py::test_mm"
+    assert provider.side_problems(campaign.subject, side) == []
     assert provider.problems(campaign, side)[0][0] == "benchmark_file"
     (tmp_path / "benchmark").mkdir()
     (tmp_path / "benchmark" / "test_mm.py").touch()
     assert provider.problems(campaign, side) == []
-    assert provider.shape_names(campaign) is None
-    assert provider.facts(campaign, side)["provider_commit"]
-    assert provider.environment(campaign, side) == {"PYTHONPATH": f"{tmp_path}/src"}
+    assert provider.shape_names(campaign.subject) is None
+    assert provider.facts(side, ())["provider_commit"]
+    assert provider.environment(campaign.subject, side) == {"PYTHONPATH": f"{tmp_path}/src"}
 
 
 @pytest.mark.parametrize("shell", SHELLS)

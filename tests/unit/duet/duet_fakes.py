@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from zlbench_core.campaign.model import Duet
+from zlbench_core.campaign.parts import Duet
 from zlbench_core.records import messages
 from zlbench_core.run.duet.coins import Coins
 from zlbench_core.run.duet.conductor import Conductor

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 from duet_fakes import coins, settings
 
-from zlbench_core.campaign.model import default_config, load_campaign
+from zlbench_core.campaign.load import default_config, load_campaign
 from zlbench_core.records.identity import init_identity, load_identity
 from zlbench_core.run.devices import Lease
 from zlbench_core.run.duet import pair
@@ -123,7 +123,7 @@ def interrupted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[...
 def _requests(root: Path, number: int = 1) -> dict[str, RunRequest]:
     campaign = load_campaign({**default_config(), "protocol": "duet"})
     return {
-        side: RunRequest(campaign, campaign.side(side), "mm", root / side, "off", round=number)
+        side: RunRequest(campaign, campaign.subject.side(side), "mm", root / side, "off", 60, round=number)
         for side in "ab"
     }
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from zlbench_core.backends.base import DeviceInfo
-from zlbench_core.campaign.model import load_campaign
+from zlbench_core.campaign.load import load_campaign
 from zlbench_core.run.devices import Lease
 from zlbench_core.run.runner import RunRequest, run_benchmark
 
@@ -26,11 +26,13 @@ class Bench:
         self.python.write_text(f"#!{sys.executable}\n{source}")
         self.python.chmod(0o755)
 
-    def run(self, fault: str = "", device: DeviceInfo | None = None, **config) -> dict:
+    def run(self, fault: str = "", device: DeviceInfo | None = None, limit: int = 60, **config) -> dict:
         self.monkeypatch.setenv("PLAYER_FAULT", fault)
         sides = {"a": {"python": str(self.python)}, "b": None}
         campaign = load_campaign({"ops": ["add"], "dtypes": ["float32"], "sides": sides, **config})
-        request = RunRequest(campaign, campaign.side("a"), "add", self.folder / "a" / "r1", "off", round=1)
+        request = RunRequest(
+            campaign, campaign.subject.side("a"), "add", self.folder / "a" / "r1", "off", limit, round=1
+        )
         return run_benchmark(request, Lease(device))
 
 

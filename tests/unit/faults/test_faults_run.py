@@ -24,7 +24,7 @@ def test_a_run_without_a_fault_is_complete(bench):
 def test_a_hung_benchmark_ends_with_its_grandchild_though_both_ignore_sigterm(bench, monkeypatch):
     monkeypatch.setattr(runner, "GRACE_SECONDS", 0.2)
     told = bench.folder / "pid"
-    identity = bench.run(f"hang:{told}", time_limit=2)
+    identity = bench.run(f"hang:{told}", limit=2)
     assert (identity["status"], identity["timed_out"]) == ("failed", True)
     assert identity["failure"] == "timeout: ended after 2 s"
     leader, grandchild = map(int, told.read_text().split())

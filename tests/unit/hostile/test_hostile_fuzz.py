@@ -16,9 +16,10 @@ from zlbench_core.caliber.guard import (
     missing_fields,
     undeclared_differences,
 )
-from zlbench_core.campaign.model import Campaign, default_config, load_campaign
+from zlbench_core.campaign.load import default_config, load_campaign
+from zlbench_core.campaign.model import Campaign, CheckAsked, LookAsked, RecordAsked, RoundAsked
 from zlbench_core.campaign.plan_text import read_plan
-from zlbench_core.errors import ZlbenchError
+from zlbench_core.errors import ConfigError, ZlbenchError
 from zlbench_core.ir.archive import read_archive
 from zlbench_core.ir.normalise import normalise
 from zlbench_core.judge.accept import require_accepted
@@ -29,7 +30,7 @@ from zlbench_core.judge.status import status_of
 from zlbench_core.pins.pins import load_pins
 from zlbench_core.pins.records import read_records
 from zlbench_core.results.status import STATUSES
-from zlbench_core.run.plans import preflight_plan, round_plan, summary_plan
+from zlbench_core.run.plans import look_plan, preflight_plan, record_plan, round_plan, summary_plan
 
 DATA = Path(__file__).parents[2] / "data" / "faults"
 QUICK = settings(
@@ -178,18 +179,29 @@ def test_any_verdicts_are_shown_or_refused(tmp_path, verdicts, operator):
 
 
 @pytest.mark.parametrize(
-    "make", [summary_plan, lambda c: round_plan(c, "mm"), lambda c: preflight_plan(c, "a")]
+    ("make", "kind"),
+    [
+        (summary_plan, Campaign),
+        (lambda c: look_plan(c, c.subject.ops), LookAsked),
+        (lambda c: round_plan(c, "mm"), RoundAsked),
+        (lambda c: record_plan(c, "mm"), RecordAsked),
+        (lambda c: preflight_plan(c, "a"), CheckAsked),
+    ],
 )
-def test_a_plan_gives_back_its_campaign(make):
+def test_a_plan_gives_back_what_it_was_made_from_and_is_none_of_another_step(make, kind):
     made = make(load_campaign(default_config()))
-    assert read_plan(made).backend == "cpu"
+    asked = read_plan(made, kind)
+    assert (type(asked), asked.to_json()["backend"]) == (kind, "cpu")
+    for other in {Campaign, LookAsked, RoundAsked, RecordAsked, CheckAsked} - {kind}:
+        with pytest.raises(ConfigError, match="no plan of a campaign"):
+            read_plan(made, other)
 
 
 @QUICK
 @given(text=st.text(max_size=50) | VALUES.map(json.dumps))
 def test_any_plan_is_a_campaign_or_one_line(text):
     with suppress(ZlbenchError):
-        read_plan(text)
+        read_plan(text, RoundAsked)
 
 
 CUBIN = next((DATA / "b" / "ir").rglob("cubin")).read_bytes()

@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from zlbench_core.campaign.model import Campaign, default_config, load_campaign
+from zlbench_core.campaign.load import default_config, load_campaign
+from zlbench_core.campaign.model import Campaign, RoundAsked
 from zlbench_core.campaign.plan_text import read_plan
 from zlbench_core.common.files import sha256_of, write_json
 from zlbench_core.common.sealing import carry, looks_secret, seal_config, sealed
@@ -73,10 +74,10 @@ def test_a_folder_with_a_trick_is_one_argument_of_the_benchmark(tmp_path, folder
     (tmp_path / folder).mkdir()
     (tmp_path / folder / "test_mine.py").write_text("def test_mine(): pass\n")
     campaign = load(ops=["mine"], suite_dirs=[str(tmp_path / folder)], shape_file=None)
-    side = campaign.side("a")
+    side = campaign.subject.side("a")
     check_files(campaign, side)
     invocation = get_provider("builtin").invocation(campaign, side, "mine")
-    argv = benchmark_argv(RunRequest(campaign, side, "mine", tmp_path / "out", "off"), invocation)
+    argv = benchmark_argv(RunRequest(campaign, side, "mine", tmp_path / "out", "off", 9), invocation)
     assert str(tmp_path / folder) in argv
     assert argv[0] == sys.executable
 
@@ -132,22 +133,22 @@ def with_secret(monkeypatch) -> Campaign:
 def test_no_plan_and_no_json_of_a_campaign_holds_a_secret(with_secret):
     plans = [preflight_plan(with_secret, "a"), record_plan(with_secret, "mm"), round_plan(with_secret, "mm")]
     written = [*plans, summary_plan(with_secret), json.dumps(with_secret.to_json())]
-    written += [json.dumps(side.declared()) for side in with_secret.sides]
+    written += [json.dumps(side.declared()) for side in with_secret.subject.sides]
     assert not [text for text in written if SECRET in text]
-    assert with_secret.declared_axis() == ["env:SERVICE_TOKEN"]
+    assert with_secret.subject.declared_axis() == ["env:SERVICE_TOKEN"]
     assert "sha256:" in plans[2]
 
 
 def test_the_step_gets_the_secret_from_the_process_that_started_it(with_secret, monkeypatch):
     plan = round_plan(with_secret, "mm")
     with pytest.raises(ConfigError, match="SERVICE_TOKEN is sealed"):
-        read_plan(plan)
+        read_plan(plan, RoundAsked)
     monkeypatch.setattr(os, "environ", dict(os.environ))
-    for side in with_secret.sides:
+    for side in with_secret.subject.sides:
         carry(side.env)
-    campaign = read_plan(plan)
-    assert campaign.side("a").env == {"SERVICE_TOKEN": SECRET}
-    env = side_environment(campaign, campaign.side("a"), None)
+    asked = read_plan(plan, RoundAsked)
+    assert asked.subject.side("a").env == {"SERVICE_TOKEN": SECRET}
+    env = side_environment(asked.subject, asked.subject.side("a"), None)
     assert env["SERVICE_TOKEN"] == SECRET
     assert not [name for name in env if name.startswith("ZL_SEALED_")]
 

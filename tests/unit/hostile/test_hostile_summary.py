@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from zlbench_core.campaign.model import load_campaign
+from zlbench_core.campaign.load import load_campaign
 from zlbench_core.common.files import sha256_of, write_json
 from zlbench_core.errors import ReadError
 from zlbench_core.judge import store

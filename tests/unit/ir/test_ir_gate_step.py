@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from zlbench_core.campaign.family import rounds_after_gate
-from zlbench_core.campaign.model import load_campaign
+from zlbench_core.campaign.load import load_campaign
 from zlbench_core.campaign.schema_files import check
 from zlbench_core.errors import ZlbenchError
 from zlbench_core.judge.code import code_lines

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from zlbench_core.campaign.model import Duet
+from zlbench_core.campaign.parts import Duet
 from zlbench_core.records import messages
 from zlbench_core.run.duet.coins import SIDES, Coins
 from zlbench_core.run.duet.row_plan import Arrival, Steps, perform

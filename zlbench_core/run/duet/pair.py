@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from zlbench_core.campaign.model import Duet
+from zlbench_core.campaign.parts import Duet
 from zlbench_core.records.identity import identity_path, load_identity, update_identity
 from zlbench_core.run.devices import Lease
 from zlbench_core.run.duet.coins import SIDES, Coins
@@ -66,7 +66,9 @@ def replay_pair(requests: Mapping[str, RunRequest], lease: Lease, settings: Duet
     conductor = Conductor(settings, Coins(settings.seed, one.op, one.round or 0))
     with Coordinator(conductor, settings.patience) as coordinator:
         threads = {
-            name: SideThread(replace(request, duet_socket=coordinator.path), lease, coordinator.ended)
+            name: SideThread(
+                replace(request, duet=settings, duet_socket=coordinator.path), lease, coordinator.ended
+            )
             for name, request in requests.items()
         }
         try:

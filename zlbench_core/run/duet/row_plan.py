@@ -10,7 +10,7 @@ from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from zlbench_core.campaign.model import Duet
+from zlbench_core.campaign.parts import Duet
 from zlbench_core.records import messages
 from zlbench_core.records.messages import DIRECT, GRAPH
 from zlbench_core.records.superblock import block_centre

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from zlbench_core.campaign.model import Duet
+from zlbench_core.campaign.parts import Duet
 from zlbench_core.records.messages import DIRECT
 
 # On an H200 an event-timed single launch below about 20 us is noise (STATISTICS.md section 7).
