@@ -16,7 +16,7 @@ from zlbench_core.backends import get_backend
 from zlbench_core.caliber import caliber_complaints, caliber_hazards
 from zlbench_core.caliber.fields import CALIBER_FIELDS
 from zlbench_core.caliber.guard import incomparable
-from zlbench_core.campaign.model import default_config, load_campaign
+from zlbench_core.campaign.load import default_config, load_campaign
 from zlbench_core.common.places import PACKAGE
 from zlbench_core.errors import CaliberMismatch, ConfigError, IdentityError, PinsError
 from zlbench_core.pins.pins import load_pins
