@@ -7,11 +7,12 @@ from pathlib import Path
 from typing import Any
 
 from zlbench_core.backends.variables import LOCATIONS, PREFIXES
-from zlbench_core.caliber.fields import CALIBER_FIELDS, REQUIRED
+from zlbench_core.caliber.fields import CALIBER_FIELDS, REQUIRED, field_of
 from zlbench_core.caliber.modes import MODES, modes_first
 from zlbench_core.caliber.recorded import Recorded, differing_fields
 from zlbench_core.errors import CaliberMismatch, IdentityError
 from zlbench_core.records.identity import load_identity
+from zlbench_core.records.identity_fields import PYTHON, VARIABLE
 
 __all__ = [
     "CALIBER_FIELDS",
@@ -29,10 +30,9 @@ __all__ = [
 Run = Path | str | Mapping[str, Any] | Recorded  # a run folder, or its identity
 Runs = Sequence[tuple[str, Run]]  # by label
 
-_PYTHON_AXIS = ("environment.",)
-_PYTHON_AXIS_EXCEPT = ("environment.variables.", "environment.precision.", "environment.cpu")
 _VARIABLES = "environment.variables."
-_PROVIDER_AXIS = ("environment.provider", "provider_dir", "provider_commit", "provider_dirty")
+# A side that points PYTHONPATH or the linker at another build has declared another python.
+_DECLARE_PYTHON = {PYTHON, "env:PYTHONPATH", "env:LD_LIBRARY_PATH"}
 
 
 def incomparable(runs: Runs, declared_axis: Sequence[str]) -> list[str]:
@@ -175,7 +175,7 @@ def _other_devices(flat: Mapping[str, Mapping[str, Any]]) -> list[str]:
         rounds.setdefault(identity.get("round"), {})[label] = identity
     pairs = [runs for runs in rounds.values() if len({label.split()[0] for label in runs}) > 1]
     complaints = []
-    for runs in pairs or [flat]:
+    for runs in pairs or [dict(flat)]:
         uuids = {label: identity.get("device_uuid") for label, identity in runs.items()}
         complaints += _differs("device_uuid", uuids)
         if None in uuids.values():
@@ -210,8 +210,9 @@ def _lookup(identity: Mapping[str, Any], name: str) -> Any:
     return value
 
 
-def _load(runs: Runs) -> tuple[dict[str, dict[str, Any]], list[str]]:
-    identities, complaints = {}, []
+def _load(runs: Runs) -> tuple[dict[str, Mapping[str, Any]], list[str]]:
+    identities: dict[str, Mapping[str, Any]] = {}
+    complaints: list[str] = []
     for label, path in runs:
         try:
             identities[label] = _identity(path)
@@ -326,13 +327,12 @@ def _other_configs(known: Mapping[str, Recorded]) -> list[str]:
 
 def is_declared(name: str, axis: Sequence[str]) -> bool:
     """Whether a field of the identities is what the sides are declared to differ in."""
-    if name.startswith(_VARIABLES):
+    declared_by = field_of(name).declared_by
+    if declared_by == VARIABLE:
         return f"env:{name.removeprefix(_VARIABLES)}" in axis
-    # A side that points PYTHONPATH or the linker at another build has declared another python.
-    swaps_python = {"python", "env:PYTHONPATH", "env:LD_LIBRARY_PATH"} & set(axis)
-    if swaps_python and name.startswith(_PYTHON_AXIS) and not name.startswith(_PYTHON_AXIS_EXCEPT):
-        return True
-    return "provider_dir" in axis and name.startswith(_PROVIDER_AXIS)
+    if declared_by == PYTHON:
+        return bool(_DECLARE_PYTHON & set(axis))
+    return declared_by in axis
 
 
 def __getattr__(name: str) -> Any:

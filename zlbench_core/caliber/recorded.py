@@ -5,10 +5,10 @@ from __future__ import annotations
 import marshal
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cached_property
 from typing import Any
 
-from zlbench_core.caliber.fields import MAY_DIFFER, OWN_RULES
+from zlbench_core.caliber.fields import is_compared
 
 _FALLBACKS = "replay.fallbacks."
 _PLAIN = {str, int, float, bool, list, type(None)}
@@ -30,7 +30,7 @@ class Recorded:
     @cached_property
     def compared(self) -> dict[str, str]:
         """The fields that plain comparison judges, each as its repr: that tells 1 from true, and 1 from 1.0."""
-        return {name: repr(value) for name, value in self.flat.items() if not _is_volatile(name)}
+        return {name: repr(value) for name, value in self.flat.items() if is_compared(name)}
 
     @cached_property
     def fallbacks(self) -> dict[str, Any]:
@@ -67,8 +67,3 @@ def _flatten(identity: Mapping[str, Any], flat: dict[str, Any], prefix: str) -> 
             _flatten(value, flat, f"{prefix}{name}.")
         else:
             flat[f"{prefix}{name}"] = value
-
-
-@cache
-def _is_volatile(name: str) -> bool:
-    return any(name == known or name.startswith(f"{known}.") for known in (*MAY_DIFFER, *OWN_RULES))

@@ -10,30 +10,28 @@ from typing import Any
 
 from zlbench_core.commands._common import add_command, print_json, print_text
 
-# What decides whether two runs may be compared, in the order in which one asks.
-SHOWN = (
-    ("run", ("op", "side", "round", "status", "failure", "pytest_exit", "started", "ended")),
-    ("caliber", ("backend", "device", "timer", "bench_level", "shape_mode", "tuner_cache", "direct_repeat")),
-    ("tuning", ("autotune_mode", "replay.hits", "replay.launches", "replay.fallbacks")),
-    ("device", ("device_uuid", "driver")),
-    ("environment", ("environment.python", "environment.torch", "environment.triton")),
-    ("environment", ("environment.precision", "environment.variables")),
-    ("provider", ("provider", "provider_commit", "provider_dirty", "test_node")),
-    ("measurement", ("measurement.mode", "measurement.flush", "measurement.rows", "measurement.fallbacks")),
-)
-
 
 def add(commands: Any) -> None:
     parser = add_command(
         commands, "identity", run, "Show what a run really used, and check what it vouches for."
     )
-    parser.add_argument("run_dir", type=Path, metavar="RUN", help="a run's folder; --json prints every field")
+    parser.add_argument(
+        "run_dir", type=Path, nargs="?", metavar="RUN", help="a run's folder; --json prints every field"
+    )
+    parser.add_argument(
+        "--schema", action="store_true", help="print the JSON schema of the file; no RUN is read"
+    )
+    parser.set_defaults(complain=parser.error)
 
 
 def run(args: argparse.Namespace) -> int:
     from zlbench_core.records.identity import load_identity
     from zlbench_core.records.vouched import check_digests
 
+    if args.schema:
+        return _print_schema()
+    if args.run_dir is None:
+        args.complain("the following arguments are required: RUN")
     identity = load_identity(args.run_dir)
     broken = check_digests(args.run_dir)
     if args.json:
@@ -46,10 +44,20 @@ def run(args: argparse.Namespace) -> int:
     return 1 if broken else 0
 
 
+def _print_schema() -> int:
+    from zlbench_core.commands.identity_schema import identity_schema
+
+    print_json(identity_schema())
+    return 0
+
+
 def _lines(identity: Mapping[str, Any]) -> Iterator[str]:
     from zlbench_core.common.text import printable
+    from zlbench_core.records.described import described_fields
+    from zlbench_core.records.identity_fields import Identity
 
-    named = [(head, name, _lookup(identity, name)) for head, names in SHOWN for name in names]
+    shown = [(one.heading, name) for name, one in described_fields(Identity) if one.heading]
+    named = [(head, name, _lookup(identity, name)) for head, name in shown]
     known = [(head, name, value) for head, name, value in named if value not in (None, {}, [])]
     width = max((len(name) for _, name, _ in known), default=0)
     before = None

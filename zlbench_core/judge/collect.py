@@ -90,7 +90,7 @@ def load_run(folder: Path) -> Run:
 
 
 def _ended_well(identity: Mapping[str, Any]) -> bool:
-    told = identity.get("pytest_exit"), identity.get("failure"), identity.get("timed_out") or False
+    told = identity.get("pytest_exit"), identity.get("failure"), identity.get("timed_out")
     return told == (0, None, False)
 
 

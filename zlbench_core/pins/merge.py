@@ -106,7 +106,7 @@ def _check_same(name: str, folders: Sequence[Path], identities: Sequence[Mapping
 def _comparable(name: str, identity: Mapping[str, Any]) -> Any:
     if name != "environment":
         return identity.get(name)
-    return {**_compiler(identity), "provider_commit": _provider_commit(identity)}
+    return {**_compiler(identity), "provider_commit": identity.get("provider_commit")}
 
 
 def _check_records(folder: Path, records: Records, identity: Mapping[str, Any]) -> None:
@@ -171,7 +171,7 @@ def _meta(
         "device": identity.get("device"),
         "compiler": _compiler(identity),
         "provider": identity.get("provider"),
-        "provider_commit": _provider_commit(identity),
+        "provider_commit": identity.get("provider_commit"),
         "level": identity.get("bench_level"),
         "shapes_digest": shapes_digest(shards[0].plan),
         "coverage": {"keys": len(entries), "kernels": len({entry.kernel_id for entry in entries})},
@@ -198,8 +198,3 @@ def _near_tie(entry: Entry) -> dict[str, Any]:
 def _compiler(identity: Mapping[str, Any]) -> dict[str, Any]:
     environment = identity.get("environment") or {}
     return {name: environment.get(name) for name in COMPILER_FIELDS}
-
-
-def _provider_commit(identity: Mapping[str, Any]) -> Any:
-    environment = identity.get("environment") or {}
-    return identity.get("provider_commit", environment.get("provider_commit"))

@@ -27,8 +27,8 @@ IDENTITY = {
         "torch": "2.11.0",
         "triton": "3.6.0",
         "triton_build": "abc",
-        "provider_commit": "ed2508bcb",
     },
+    "provider_commit": "ed2508bcb",
 }
 
 

@@ -20,8 +20,6 @@ IDENTITY = json.loads((REAL / "cpu" / "mm" / "b" / "r1" / "run_identity.json").r
 SAYS_NOTHING = {
     ("failure", "missing"): "no failure is what null says too",
     ("failure", "null"): "it is null already",
-    ("timed_out", "missing"): "status and pytest_exit say how the run ended",
-    ("timed_out", "null"): "status and pytest_exit say how the run ended",
     ("driver", "missing"): "null on this backend already: not known is not known",
     ("driver", "null"): "it is null already",
     ("provider_dirty", "missing"): "null for the builtin provider already",
@@ -174,7 +172,6 @@ PINNED = {
     "measurement.rows",
     "mm_cluster_fix",
     "order",
-    "out_dir",
     "plan",
     "pytest_exit",
     "replay.foreign",

@@ -134,6 +134,19 @@ def test_a_run_that_is_broken_is_measured_again_and_no_longer_anybodys(folder):
     assert replaced == told("1 finished run", "mm")
 
 
+@pytest.mark.parametrize("version", [0, 2])
+def test_a_run_of_another_schema_is_measured_again_and_nobodys(folder, version):
+    """Without its identity, which is what a round gives, Snakemake makes the round anew."""
+    folder.finish(load(ops=["mm"], rounds=1))
+    path = identity_path(folder.root / "mm" / "a" / "r1")
+    write_json(path, load_identity(path.parent) | {"schema_version": version})
+    again, replaced = folder.said(load(**OTHER))
+    assert again == f"{path} is of schema_version {version}; 1 is read; it is measured again"
+    assert not path.exists()
+    assert replaced == told("1 finished run", "mm")
+    assert folder.said(load(**OTHER)) == [replaced]
+
+
 def test_many_operators_are_one_line(folder):
     ops = [f"op{number}" for number in range(30)]
     folder.finish(load(ops=ops, rounds=1))

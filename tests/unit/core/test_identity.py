@@ -9,14 +9,9 @@ from zlbench_core.errors import IdentityError
 from zlbench_core.records.identity import identity_path, init_identity, load_identity, update_identity
 
 
-def test_a_new_identity_is_running_and_of_the_default_provider(tmp_path):
+def test_a_new_identity_is_running_and_holds_what_is_known(tmp_path):
     init_identity(tmp_path, op="mm")
-    assert load_identity(tmp_path) == {
-        "schema_version": 1,
-        "provider": "flaggems",
-        "status": "running",
-        "op": "mm",
-    }
+    assert load_identity(tmp_path) == {"schema_version": 1, "status": "running", "op": "mm"}
 
 
 def test_an_update_merges_mappings_one_level_deep(tmp_path):
@@ -62,7 +57,7 @@ def test_a_write_that_breaks_off_leaves_the_old_file_and_no_other(tmp_path):
 
 def test_an_identity_without_a_number_keeps_no_nan(tmp_path):
     with pytest.raises(ValueError, match="JSON"):
-        init_identity(tmp_path, value=float("nan"))
+        init_identity(tmp_path, measurement={"warmup_ms": float("nan")})
     assert not identity_path(tmp_path).exists()
-    init_identity(tmp_path, value=1.5)
-    assert json.loads(identity_path(tmp_path).read_text())["value"] == 1.5
+    init_identity(tmp_path, measurement={"warmup_ms": 1.5})
+    assert json.loads(identity_path(tmp_path).read_text())["measurement"] == {"warmup_ms": 1.5}

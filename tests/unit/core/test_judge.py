@@ -57,6 +57,7 @@ class Runs:
             },
             "status": "complete",
             "pytest_exit": 0,
+            "timed_out": False,
             "backend": "cuda",
             "device": "NVIDIA H200",
             "timer": "cuda_graph",
