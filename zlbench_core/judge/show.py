@@ -23,7 +23,7 @@ from zlbench_core.results.tables import read_table
 def show_campaign(folder: Path, width: int | None = None) -> str:
     """The verdicts and statuses below `folder`, results/{backend}. Raises ReadError where there is no summary."""
     found = read_verdicts(folder / "verdicts.json")
-    statuses = read_table(folder / "ops_status.csv")
+    statuses: Sequence[Mapping[str, Any]] = read_table(folder / "ops_status.csv")
     if len(found["sides"]) == 1:
         speedups = mean_speedups(read_table(folder / "summary.csv"))
         statuses = [{**line, "speedup": speedups.get(line["op"])} for line in statuses]
@@ -38,7 +38,7 @@ def read_verdicts(path: Path) -> dict[str, Any]:
 
 
 def _lines(
-    found: Mapping[str, Any], statuses: list[dict[str, str]], folder: Path, width: int | None
+    found: Mapping[str, Any], statuses: Sequence[Mapping[str, Any]], folder: Path, width: int | None
 ) -> Iterator[str]:
     devices = ", ".join(sorted({line["device"] for line in statuses if line.get("device")})) or "no device"
     measured = _is_measured(folder)

@@ -63,7 +63,7 @@ class BuiltinProvider:
         return frozenset({*self.known_ops(campaign), *campaign.ops, *suite, *filter(str.isidentifier, found)})
 
     def facts(self, campaign: Campaign, side: Side) -> dict[str, object]:
-        digests = [source_digest(Path(folder)) for folder in (SUITE, *campaign.suite_dirs)]
+        digests = [source_digest(folder) for folder in (SUITE, *map(Path, campaign.suite_dirs))]
         return {"provider_commit": f"sha256:{'+'.join(digests)}", "provider_dirty": None}
 
     def known_ops(self, campaign: Campaign) -> list[str]:

@@ -47,11 +47,11 @@ def log_centres(superblock: Superblock, discard: int = 0) -> dict[str, tuple[flo
     """The logs of each side's two centres, or None: one bad block voids all four, never one side alone."""
     if superblock.void:
         return None
-    centres = [block_centre(block, discard) for block in superblock.blocks]
-    if any(centre is None for centre in centres):
-        return None
-    logs = {"A": [], "B": []}
-    for side, centre in zip(superblock.order, centres, strict=True):
+    logs: dict[str, list[float]] = {"A": [], "B": []}
+    for side, block in zip(superblock.order, superblock.blocks, strict=True):
+        centre = block_centre(block, discard)
+        if centre is None:
+            return None
         logs[side].append(math.log(centre))
     return {side: (values[0], values[1]) for side, values in logs.items()}
 

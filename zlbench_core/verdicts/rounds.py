@@ -45,7 +45,7 @@ def row_rounds(
     times = [
         _round_latencies(blocks, discard)
         for blocks, value in zip(rounds, y, strict=True)
-        if value is not None
+        if blocks is not None and value is not None
     ]
     t_a_ms, t_b_ms = (statistics.median(side) for side in zip(*times, strict=True)) if times else (None, None)
     spans = tuple(round_span(values) for values in z)
