@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from types import ModuleType
+from typing import Any
+
 from zlbench_core.backends.ascend import AscendBackend
+from zlbench_core.backends.backend import DeviceBackend
 from zlbench_core.backends.cpu import CpuBackend
 from zlbench_core.backends.cuda import CudaBackend
 from zlbench_core.backends.musa import MusaBackend
 from zlbench_core.backends.rocm import RocmBackend
-from zlbench_core.backends.vendor import VendorBackend
 from zlbench_core.errors import UnknownBackendError
 
-__all__ = ["UnknownBackendError", "get_backend", "known_backends", "normalize_backend_name"]
+__all__ = ["UnknownBackendError", "get_backend", "graph_class", "known_backends", "normalize_backend_name"]
 
-_BACKENDS: dict[str, VendorBackend] = {
+_BACKENDS: dict[str, DeviceBackend] = {
     backend.name: backend
     for backend in (CudaBackend(), MusaBackend(), RocmBackend(), AscendBackend(), CpuBackend())
 }
+_GRAPHS = tuple(backend.graph_class for backend in _BACKENDS.values() if backend.graph_class is not None)
 _NAMES = {alias: name for name, backend in _BACKENDS.items() for alias in (name, *backend.aliases)}
 
 
@@ -31,6 +36,11 @@ def normalize_backend_name(name: str | None) -> str:
     return _NAMES[asked]
 
 
-def get_backend(name: str | None) -> VendorBackend:
+def get_backend(name: str | None) -> DeviceBackend:
     """The backend that `name` (or an alias) means. Raises UnknownBackendError."""
     return _BACKENDS[normalize_backend_name(name)]
+
+
+def graph_class(interface: ModuleType | Any) -> Callable[[], Any] | None:
+    """The graph class of torch's device interface, by the names that the backends give it; None: it has none."""
+    return next((found for name in _GRAPHS if (found := getattr(interface, name, None))), None)

@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from zlbench_core.backends.backend import DeviceBackend
 from zlbench_core.backends.base import DeviceInfo
 from zlbench_core.backends.errors_text import STICKY, ErrorWords
 from zlbench_core.backends.process import torch_named_device
 from zlbench_core.backends.tools import cannot_enumerate, first_line, known, run_tool
-from zlbench_core.backends.vendor import VendorBackend
 
 TOOL_VERSION = re.compile(r"npu-smi\s+\S+\s+Version:\s*(\S+)")
 USED_OF_TOTAL = re.compile(r"(\d+)\s*/\s*(\d+)")
@@ -47,7 +47,7 @@ def _chip(top: Sequence[str], bottom: Sequence[str], version: re.Match[str] | No
     )
 
 
-class AscendBackend(VendorBackend):
+class AscendBackend(DeviceBackend):
     name = "ascend"
     aliases = ("npu", "huawei")
     visibility_keys = ("ASCEND_RT_VISIBLE_DEVICES", "ASCEND_VISIBLE_DEVICES")

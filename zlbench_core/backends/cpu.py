@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import os
 
+from zlbench_core.backends.backend import DeviceBackend
 from zlbench_core.backends.base import DeviceInfo
-from zlbench_core.backends.vendor import VendorBackend
 from zlbench_core.records import run_env
 
 LOGICAL_DEVICES = 4  # at least so many, that work for several devices can be planned on a small machine
 
 
-class CpuBackend(VendorBackend):
+class CpuBackend(DeviceBackend):
     name = "cpu"
     aliases = ("host", "interpreter")
     torch_device = "cpu"

@@ -52,6 +52,9 @@ class Event:
         return (end._seconds - self._seconds) * 1e3
 
 
+_Stream = Stream  # the class below has an attribute of that name
+
+
 class DeviceInterface:
     """The functions of torch.cuda that Triton and benchmarks call, for one device whose queue is the host."""
 
@@ -74,13 +77,13 @@ class DeviceInterface:
         if device != 0:
             raise RuntimeError(f"device {device} of the cpu backend does not exist; allowed: 0")
 
-    def current_stream(self, device: int | None = None) -> Stream:
+    def current_stream(self, device: int | None = None) -> _Stream:
         return self._stream
 
     default_stream = current_stream
 
     @contextmanager
-    def stream(self, stream: Stream | None) -> Iterator[None]:
+    def stream(self, stream: _Stream | None) -> Iterator[None]:
         yield
 
     def synchronize(self, device: int | None = None) -> None:

@@ -30,6 +30,7 @@ class OnCpu(TorchFunctionMode):
 def stand_in_for_cuda() -> None:
     """For the rest of this process: CUDA is there, is one device of the target's kind, and has nothing to do."""
     target = active_target()
+    assert target is not None, "the cpu driver is set before anything stands in"
     OnCpu().__enter__()
     answers = {
         "is_available": True,
@@ -47,7 +48,9 @@ def stand_in_for_cuda() -> None:
 
 def _capability(target: str) -> tuple[int, int]:
     """As torch tells it for such a device: (9, 0) of cuda:90, (9, 4) of hip:gfx942."""
-    major, minor = (part for part in _ARCH.fullmatch(target).groups() if part is not None)
+    arch = _ARCH.fullmatch(target)
+    assert arch is not None, f"the cpu driver compiles for {target}"
+    major, minor = (part for part in arch.groups() if part is not None)
     return int(major), int(minor, 16)
 
 

@@ -9,11 +9,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from zlbench_core.backends.backend import DeviceBackend
 from zlbench_core.backends.base import DeviceInfo
 from zlbench_core.backends.errors_text import ErrorWords
 from zlbench_core.backends.process import give_back_cuda_pool, torch_cuda_device
 from zlbench_core.backends.tools import cannot_enumerate, first_line, known, run_tool, whole_number
-from zlbench_core.backends.vendor import VendorBackend
 from zlbench_core.errors import DeviceError
 
 QUERY = (
@@ -64,12 +64,13 @@ def with_slices(gpus: Sequence[DeviceInfo], slices: Sequence[DeviceInfo]) -> lis
     return listed
 
 
-class CudaBackend(VendorBackend):
+class CudaBackend(DeviceBackend):
     name = "cuda"
     aliases = ("", "nvidia", "nv")
     visibility_keys = ("CUDA_VISIBLE_DEVICES",)
     torch_device = "cuda"
     gems_vendor = "nvidia"
+    graph_class = "CUDAGraph"
     supports_cuda_graph = True
     supports_mm_cluster_fix = True
     upstream_graph_timer = True

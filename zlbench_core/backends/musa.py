@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 
+from zlbench_core.backends.backend import DeviceBackend
 from zlbench_core.backends.base import DeviceInfo
 from zlbench_core.backends.errors_text import ErrorWords
 from zlbench_core.backends.process import torch_named_device
 from zlbench_core.backends.tools import cannot_enumerate, first_line, run_tool
-from zlbench_core.backends.vendor import VendorBackend
 
 DRIVER_LINE = re.compile(r"Driver Version:\s*(\S+)")
 # The first of a card's three lines: "0    MTT S5000   |00000000:2a:00.0    |0%    66641MiB(81920MiB)".
@@ -38,12 +38,13 @@ def _card(card: re.Match[str], driver: str | None) -> DeviceInfo:
     )
 
 
-class MusaBackend(VendorBackend):
+class MusaBackend(DeviceBackend):
     name = "musa"
     aliases = ("mthreads", "mt")
     visibility_keys = ("MUSA_VISIBLE_DEVICES",)
     torch_device = "musa"
     gems_vendor = "mthreads"
+    graph_class = "MUSAGraph"
     supports_cuda_graph = True
     compat_plugins = ("musa_benchmark_compat",)
     # On an S5000 unique2's capture ruins the context, and the process measures nothing more.

@@ -8,11 +8,11 @@ import shutil
 from collections.abc import Mapping
 from typing import Any
 
+from zlbench_core.backends.backend import DeviceBackend
 from zlbench_core.backends.base import DeviceInfo
 from zlbench_core.backends.errors_text import ErrorWords
 from zlbench_core.backends.process import give_back_cuda_pool, torch_cuda_device
 from zlbench_core.backends.tools import cannot_enumerate, first_line, known, run_tool, whole_number
-from zlbench_core.backends.vendor import VendorBackend
 
 ROCM_SMI = (
     "rocm-smi",
@@ -97,12 +97,13 @@ def _amd_smi_gpu(gpu: Mapping[str, Any], warning: str) -> DeviceInfo:
     )
 
 
-class RocmBackend(VendorBackend):
+class RocmBackend(DeviceBackend):
     name = "rocm"
     aliases = ("amd", "hip")
     visibility_keys = ("HIP_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES")
     torch_device = "cuda"  # PyTorch for ROCm answers to the name "cuda"
     gems_vendor = "amd"
+    graph_class = "CUDAGraph"
     upstream_graph_timer = True  # torch.cuda on ROCm captures HIP graphs; used only where it is asked for
     words = ErrorWords(environment=("no hip gpus are available", "no rocm-capable device is detected"))
 

@@ -21,13 +21,13 @@ def atomic_open(path: Path | str, mode: str = "w") -> Iterator[IO[Any]]:
     """Open a temporary file beside `path` that becomes `path` when the block ends without an error."""
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
-    text = {} if "b" in mode else {"encoding": "utf-8", "newline": "\n"}
+    encoding, newline = (None, None) if "b" in mode else ("utf-8", "\n")
     try:
         handle, temporary = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".tmp", dir=path.parent)
     except OSError as error:
         raise type(error)(error.errno, error.strerror, str(path)) from None  # not the temporary name
     try:
-        with os.fdopen(handle, mode, **text) as stream:
+        with os.fdopen(handle, mode, encoding=encoding, newline=newline) as stream:
             yield stream
             stream.flush()
             os.fsync(stream.fileno())

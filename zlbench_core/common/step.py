@@ -83,7 +83,7 @@ def _tell(log: str, line: str) -> None:
         Path(log).write_text(line + "\n", encoding="utf-8")
 
 
-def failure_path(log: str) -> Path:
+def failure_path(log: Path | str) -> Path:
     return Path(log).with_suffix(FAILURE_SUFFIX)
 
 

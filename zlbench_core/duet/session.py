@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
 from collections.abc import Callable, Mapping
 from types import ModuleType
 from typing import Any
@@ -39,7 +38,7 @@ class DuetSession(TimingSession):
         self._ids = RowIds()
         self.lost: list[str] = []
         self.voided = 0
-        self.spent: Counter[str] = Counter(dict.fromkeys(SPENT, 0.0))
+        self.spent = dict.fromkeys(SPENT, 0.0)
 
     def time(self, request: TimedRequest) -> Any:
         """The side's latency of the row in ms; nan where the row is lost, and a line in the log that says why.
@@ -168,7 +167,8 @@ class DuetSession(TimingSession):
         if fallback is not None:
             print(markers.marker_line(markers.DIRECT_NO_CUDAGRAPH, self.node, self._seq, fallback))
             self.facts.fallbacks[fallback] += 1
-        self.spent.update(blocks.spent)
+        for name, spent_ms in blocks.spent.items():
+            self.spent[name] += spent_ms
         self.voided += sum(reason is not None for reason in done["void"])
         timer = CUDA_GRAPH if sampler.way == GRAPH else DIRECT
         flushes = sampler.flushes and self.backend.direct_flushes_l2
@@ -183,7 +183,7 @@ class _Blocks:
 
     def __init__(self) -> None:
         self.samples_ms: list[float] = []
-        self.spent: Counter[str] = Counter(dict.fromkeys(SPENT, 0.0))
+        self.spent = dict.fromkeys(SPENT, 0.0)
         self._blocks: list[dict[str, Any]] = []
 
     def add(self, asked: Message, times: BlockTimes, conditions: Mapping[str, object]) -> None:
@@ -195,4 +195,4 @@ class _Blocks:
         self.samples_ms += times.samples_ms
 
     def to_json(self) -> dict[str, Any]:
-        return {"blocks": self._blocks, "spent_ms": dict(self.spent)}
+        return {"blocks": self._blocks, "spent_ms": self.spent}

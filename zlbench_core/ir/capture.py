@@ -87,7 +87,7 @@ def _wrap(seen: Seen) -> Callable[[], None]:
         seen(kernel.src, kernel.metadata._asdict(), lambda: _stages_of_kernel(kernel.asm))
         return kernel
 
-    modules = [
+    modules: list[Any] = [
         sys.modules[name] for name in _COMPILERS if getattr(sys.modules[name], "compile", None) is original
     ]
     for module in modules:

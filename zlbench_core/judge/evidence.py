@@ -6,7 +6,7 @@ import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeGuard
 
 from zlbench_core.errors import ReadError
 from zlbench_core.judge.collect import Run, RunCalls, timed_calls
@@ -77,8 +77,8 @@ def sample_lines(run: Run, calls: RunCalls) -> Iterator[SampleLine]:
 
 
 def _round(pair: PairedRound, a: TimedCall | None, b: TimedCall | None) -> RowRound:
-    log_ratio = math.log(pair.b.latency / pair.a.latency)
-    return RowRound(log_ratio, _span(a, b), pair.a.latency, pair.b.latency, _first_side(pair))
+    a_ms, b_ms = pair.latencies
+    return RowRound(math.log(b_ms / a_ms), _span(a, b), a_ms, b_ms, _first_side(pair))
 
 
 def _first_side(pair: PairedRound) -> str | None:
@@ -134,18 +134,22 @@ def _block(call: TimedCall, number: int) -> tuple[Any, ...]:
     rest = dict(block)
     superblock = rest.pop("superblock") if _is_below(len(call.blocks), rest.get("superblock")) else None
     place = rest.pop("place") if _is_below(len(ORDERS[0]), rest.get("place")) else number
-    orders = call.extra.get("order")
-    known = isinstance(orders, list) and superblock is not None and superblock < len(orders)
-    order = orders[superblock] if known and orders[superblock] in ORDERS else None
+    order = None if superblock is None else _order(call, superblock)
     return (superblock, order, place, block_samples(call, block), _extra(rest))
 
 
-def _is_below(limit: int, value: Any) -> bool:
+def _order(call: TimedCall, superblock: int) -> str | None:
+    orders = call.extra.get("order")
+    told = orders[superblock] if isinstance(orders, list) and superblock < len(orders) else None
+    return told if told in ORDERS else None
+
+
+def _is_below(limit: int, value: Any) -> TypeGuard[int]:
     """Whether `value` is a number from 0; a call has more blocks than superblocks."""
     return _is_int(value) and 0 <= value < limit
 
 
-def _is_int(value: Any) -> bool:
+def _is_int(value: Any) -> TypeGuard[int]:
     return isinstance(value, int) and not isinstance(value, bool)
 
 

@@ -61,11 +61,15 @@ def changing_sides(runs: Sequence[Run], sides: Sequence[str]) -> list[str]:
 
 def _other_code(runs: Sequence[Run]) -> list[str]:
     """Each later run against the first, whose archive is read once: every stage of it is a file."""
-    complaints, first = [], _read_archive(runs[0]) if len(runs) > 1 else None
+    if len(runs) < 2:
+        return []
+    complaints, first = [], _read_archive(runs[0])
     found: dict[str, str | None] = {}  # by index: equal ones name equal files, and reading checked every one
     for run in runs[1:]:
-        other = first if isinstance(first, ArchiveError) else _read_archive(run)
-        if isinstance(other, ArchiveError):
+        reason: str | None
+        if isinstance(first, ArchiveError):
+            reason = str(first)
+        elif isinstance(other := _read_archive(run), ArchiveError):
             reason = str(other)
         else:
             if other.digest not in found:

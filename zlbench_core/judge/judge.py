@@ -35,6 +35,18 @@ class PairedRound:
     a_run: Run
     b_run: Run
 
+    @property
+    def latencies(self) -> tuple[float, float]:
+        a_ms, b_ms = self.a.latency, self.b.latency
+        assert a_ms is not None, "only rows with a latency on both sides are paired"
+        assert b_ms is not None, "only rows with a latency on both sides are paired"
+        return a_ms, b_ms
+
+    @property
+    def ratio(self) -> float:
+        a_ms, b_ms = self.latencies
+        return b_ms / a_ms
+
 
 @dataclass(frozen=True)
 class OperatorCase:

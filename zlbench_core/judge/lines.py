@@ -70,7 +70,7 @@ def ab_lines(case: OperatorCase) -> Iterator[Line]:
                     "order": "ab" if pair.a_run.identity.get("order") == 0 else "ba",
                     "latency_a_ms": pair.a.latency,
                     "latency_b_ms": pair.b.latency,
-                    "ratio": pair.b.latency / pair.a.latency,
+                    "ratio": pair.ratio,
                     "marker_a": _markers(pair.a_run, pair.a),
                     "marker_b": _markers(pair.b_run, pair.b),
                     "note": _released(case),
@@ -87,7 +87,7 @@ def summary_lines(campaign: Campaign, case: OperatorCase, runs: Sequence[Run]) -
 
 
 def _pair_line(campaign: Campaign, case: OperatorCase, pairs: Sequence[PairedRound]) -> Line:
-    ratios = [pair.b.latency / pair.a.latency for pair in pairs]
+    ratios = [pair.ratio for pair in pairs]
     first = pairs[0]
     fallbacks = {_markers(pair.a_run, pair.a) for pair in pairs} | {
         _markers(pair.b_run, pair.b) for pair in pairs
@@ -97,9 +97,9 @@ def _pair_line(campaign: Campaign, case: OperatorCase, pairs: Sequence[PairedRou
             **_row_head(campaign, case.op, first.a_run, first.a),
             "rounds": len(pairs),
             "latency_torch_ms": None,
-            "latency_a_ms": statistics.median(pair.a.latency for pair in pairs),
+            "latency_a_ms": statistics.median(pair.latencies[0] for pair in pairs),
             "speedup": None,
-            "latency_b_ms": statistics.median(pair.b.latency for pair in pairs),
+            "latency_b_ms": statistics.median(pair.latencies[1] for pair in pairs),
             "ratio": math.exp(statistics.fmean(map(math.log, ratios))),
             "ratio_min": min(ratios),
             "ratio_max": max(ratios),

@@ -49,7 +49,7 @@ def _check_word(operator: Mapping[str, Any], path: Path) -> None:
 
 
 def _lines(
-    found: Mapping[str, Any], statuses: list[dict[str, str]], folder: Path, width: int | None
+    found: Mapping[str, Any], statuses: Sequence[Mapping[str, Any]], folder: Path, width: int | None
 ) -> Iterator[str]:
     devices = ", ".join(sorted({line["device"] for line in statuses if line.get("device")})) or "no device"
     measured = _is_measured(folder)

@@ -6,8 +6,8 @@ import os
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from zlbench_core.backends import graph_class as _graph_class
 from zlbench_core.records.run_env import DIRECT_REPEAT
-from zlbench_core.timing.capture import _graph_class
 from zlbench_core.timing.direct import parse_repeat, repeated
 
 __all__ = ["_ORIGINAL_DO_BENCH", "_graph_class", "direct_repeat", "run_direct"]

@@ -16,8 +16,8 @@ from typing import Any
 import pytest
 
 from zlbench_core.backends import get_backend
+from zlbench_core.backends.backend import DeviceBackend
 from zlbench_core.backends.base import DeviceInfo
-from zlbench_core.backends.vendor import VendorBackend
 from zlbench_core.duet import announce
 from zlbench_core.duet.client import Client
 from zlbench_core.duet.session import DuetSession
@@ -134,7 +134,7 @@ class _Flusher:
         driver.active.clear_cache(self._cache)
 
 
-def _conditions(backend: VendorBackend) -> Any:
+def _conditions(backend: DeviceBackend) -> Any:
     """How to ask for the conditions of the device that the runner gave to this process."""
     index, uuid = os.environ.get(run_env.DEVICE, ""), os.environ.get(run_env.DEVICE_UUID) or None
     if uuid is None and not index.isdecimal():

@@ -33,11 +33,8 @@ class UncheckedLoader(SourceFileLoader):
     """Loads a module without its assertions, and leaves no bytecode behind."""
 
     def get_code(self, fullname: str) -> CodeType:
-        return self.source_to_code(self.get_data(self.path), self.path)
-
-    def source_to_code(self, data: Any, path: Any, **_: Any) -> CodeType:
-        tree = _Unenforced().visit(ast.parse(data))
-        return compile(ast.fix_missing_locations(tree), path, "exec", dont_inherit=True)
+        tree = _Unenforced().visit(ast.parse(self.get_data(self.path)))
+        return compile(ast.fix_missing_locations(tree), self.path, "exec", dont_inherit=True)
 
 
 class UncheckedFinder:

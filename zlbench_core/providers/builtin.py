@@ -71,7 +71,7 @@ class BuiltinProvider:
         return frozenset({*_known_ops(subject), *subject.ops, *suite, *filter(str.isidentifier, found)})
 
     def facts(self, side: DeclaredSide, suite_dirs: Sequence[str]) -> dict[str, object]:
-        digests = [source_digest(Path(folder)) for folder in (SUITE, *suite_dirs)]
+        digests = [source_digest(folder) for folder in (SUITE, *map(Path, suite_dirs))]
         return {"provider_commit": f"sha256:{'+'.join(digests)}", "provider_dirty": None}
 
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from zlbench_core.backends import get_backend, normalize_backend_name
-from zlbench_core.backends.base import DeviceBackend
+from zlbench_core.backends.backend import DeviceBackend
 from zlbench_core.campaign.model import RecordAsked
 from zlbench_core.campaign.parts import Platform, Subject
 from zlbench_core.campaign.sides import DeclaredSide

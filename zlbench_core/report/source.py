@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -77,7 +77,7 @@ class Results:
         """Whether times are the interpreter's, which say nothing about a GPU."""
         return any(device.startswith("cpu-interpreter") for device in self.devices)
 
-    def released(self, operator: dict[str, Any]) -> bool:
+    def released(self, operator: Mapping[str, Any]) -> bool:
         """Whether the operator's numbers are shown although its sides stand on different calibers."""
         released = self.found["allow_caliber_mismatch"] and operator["refusals"]
         return bool(released) and not WORDS[operator["verdict"]].silent

@@ -5,8 +5,8 @@ from __future__ import annotations
 import gzip
 import zlib
 from collections.abc import Iterator
+from io import BufferedIOBase
 from pathlib import Path
-from typing import BinaryIO
 
 from zlbench_core.errors import ReadError
 
@@ -30,7 +30,7 @@ def read_blocks(path: Path | str) -> Iterator[tuple[bytes, bool]]:
         raise ReadError(f"cannot read log {path}: {error}") from None
 
 
-def _pieces(stream: BinaryIO, path: Path) -> Iterator[bytes]:
+def _pieces(stream: BufferedIOBase, path: Path) -> Iterator[bytes]:
     seen = 0
     while piece := stream.read(_READ_BYTES):
         seen += len(piece)

@@ -164,9 +164,23 @@ def _row(
     size, known = size_from_log(detail)
     numbers = {name: positive(value) for name, value in zip(fields, values, strict=True) if name}
     base, latency = numbers.get("latency_base"), numbers.get("latency")
-    if "0.000" in values and numbers.get("speedup") is None and base and latency:
-        numbers["speedup"] = base / latency  # printed with three decimals: a small speedup reads 0.000
-    row = Row(title.op, title.dtype, title.mode, title.level, size, status=status, **numbers)
+    speedup = numbers.get("speedup")
+    if "0.000" in values and speedup is None and base and latency:
+        speedup = base / latency  # printed with three decimals: a small speedup reads 0.000
+    row = Row(
+        title.op,
+        title.dtype,
+        title.mode,
+        title.level,
+        size,
+        status=status,
+        latency_base=base,
+        latency=latency,
+        speedup=speedup,
+        tflops=numbers.get("tflops"),
+        gbps_base=numbers.get("gbps_base"),
+        gbps=numbers.get("gbps"),
+    )
     return ParsedRow(row, known)
 
 

@@ -158,14 +158,14 @@ def _campaign(meta: dict[str, Any], lines: list[dict[str, Any]]) -> StoredCampai
     if rows:
         raise ValueError(f"rows of {', '.join(rows)}, which is no operator of the campaign")
     tuples = {name: tuple(meta.pop(name)) for name in ("declared_axis", "sides")}
-    return StoredCampaign(**meta, **tuples, operators=operators)
+    return StoredCampaign(**{**meta, **tuples, "operators": operators})
 
 
 def _row(head: tuple[Any, ...], lines: list[dict[str, Any]]) -> StoredRow:
     if [line["round"] for line in lines] != list(range(1, len(lines) + 1)):
         raise ValueError(f"the rounds of {head[0]} {head[3]} are not numbered from 1 without a gap")
     rounds = tuple(RowRound(*(line[name] for name in _ROUND_FIELDS)) for line in lines)
-    return StoredRow(*head[1:], rounds)
+    return StoredRow(**dict(zip(_ROW_FIELDS[1:], head[1:], strict=True)), rounds=rounds)
 
 
 def _operator(facts: dict[str, Any], rows: tuple[StoredRow, ...]) -> StoredOperator:

@@ -33,7 +33,7 @@ GRACE_SECONDS = 10
 _FULL_DISK = (b"No space left on device", b"Disk quota exceeded")
 _LOG_TAIL = 64 << 10
 
-OnStart = Callable[[Callable[[], None]], None]
+OnStart = Callable[[Callable[[], object]], None]
 
 
 @dataclass(frozen=True)

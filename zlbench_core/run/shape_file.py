@@ -30,8 +30,8 @@ def check_shape_file(subject: Subject) -> None:
     table = read_shapes(subject.shape_file)
     names = get_provider(subject.provider).shape_names(subject)
     # Names first: what is odd in an entry of another suite's file is no mistake in it.
-    for name in [] if names is None else table:
-        if name not in names and not _is_anchor(table, name, names):
+    for name in () if names is None else table:
+        if names is not None and name not in names and not _is_anchor(table, name, names):
             raise _refused(subject.shape_file, _unknown(name, names, subject.provider))
     for name, entry in table.items():
         problem = _entry_problem(entry, flat=names is not None)

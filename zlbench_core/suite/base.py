@@ -70,13 +70,14 @@ class Benchmark:
 
     def set_metrics(self, asked: list[str] | None) -> None:
         default = [*self.DEFAULT_METRICS, *(self.set_more_metrics() if self._is_comprehensive() else [])]
-        for metric in asked or []:
+        wanted = asked or default
+        for metric in wanted:
             if metric not in default:
                 raise ValueError(f"metric {metric} of {self.op_name}; allowed: {', '.join(default)}")
-            missing = [needed for needed in NEEDS.get(metric, ()) if needed not in asked]
+            missing = [needed for needed in NEEDS.get(metric, ()) if needed not in wanted]
             if missing:
                 raise ValueError(f"metric {metric} of {self.op_name} needs also {', '.join(missing)}")
-        self.to_bench_metrics = asked or default
+        self.to_bench_metrics = wanted
 
     def set_shapes(self, shape_file: Any) -> None:
         """Shapes of the operator, else of the nearest class named in the file; comprehensive adds more."""
@@ -85,7 +86,7 @@ class Benchmark:
         if not isinstance(table, dict):
             raise ConfigError(f"shape file {shape_file}: a mapping of operators or classes is expected")
         names = [self.op_name, *(cls.__name__ for cls in type(self).__mro__)]
-        entry = next((table[name] for name in names if name in table), {})
+        entry: dict[str, Any] = next((table[name] for name in names if name in table), {})
         self.shape_desc = entry.get("shape_desc", self.DEFAULT_SHAPE_DESC)
         shapes = [tuple(shape) for shape in entry.get("shapes", self.DEFAULT_SHAPES)]
         more = self.set_more_shapes() if self._is_comprehensive() else []
@@ -155,14 +156,19 @@ class Benchmark:
             row.latency_base = self.get_latency(self.torch_op, *args, **kwargs)
         if "latency" in wanted:
             row.latency = self.get_latency(self.op, *args, **kwargs)
-        if "speedup" in wanted:
-            row.speedup = row.latency_base / row.latency
+            self._fill(row, row.latency, row.latency_base, args)
+
+    def _fill(self, row: Row, latency: float, latency_base: float | None, args: tuple[Any, ...]) -> None:
+        """What follows from the latencies: all of it needs the tested operator's own (NEEDS)."""
+        wanted = self.to_bench_metrics
+        if "speedup" in wanted and latency_base is not None:
+            row.speedup = latency_base / latency
         if "tflops" in wanted:
-            row.tflops = self.get_flops(*args) / row.latency * 1e-9
+            row.tflops = self.get_flops(*args) / latency * 1e-9
         if "gbps" in wanted:
             amount = self.get_bytes(*args) * 1e-6
-            row.gbps = amount / row.latency
-            row.gbps_base = amount / row.latency_base if row.latency_base else None
+            row.gbps = amount / latency
+            row.gbps_base = amount / latency_base if latency_base else None
 
     def run(self) -> None:
         """Benchmark every dtype and shape. A wrong result fails its row and the test; other rows still run. A row

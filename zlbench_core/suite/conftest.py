@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Generator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -16,6 +16,9 @@ from zlbench_core.records.run_env import BACKEND, RunEnv
 from zlbench_core.suite import config as suite_config
 from zlbench_core.suite import record
 from zlbench_core.suite.report import METRICS
+
+if TYPE_CHECKING:
+    import pluggy
 
 BUILTIN_MARKS = ("parametrize", "skip", "skipif", "xfail", "usefixtures", "filterwarnings", "timeout")
 OPS = ("mm", "bmm", "softmax", "layer_norm", "add", "sum", "cross_entropy", "dropout", "silu")
@@ -50,7 +53,7 @@ def pytest_unconfigure(config: pytest.Config) -> None:
 
 
 @pytest.hookimpl(hookwrapper=True)
-def pytest_runtest_makereport(item: pytest.Item, call: Any) -> Iterator[None]:
+def pytest_runtest_makereport(item: pytest.Item, call: Any) -> Generator[None, pluggy.Result[Any], None]:
     outcome = yield
     marks = [mark.name for mark in item.iter_markers() if mark.name not in BUILTIN_MARKS]
     outcome.get_result().zlbench_op = marks[0] if marks else item.nodeid

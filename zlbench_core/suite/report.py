@@ -30,7 +30,7 @@ class Row:
 
 
 METRICS = tuple(f.name for f in fields(Row) if f.name not in ("legacy_shape", "shape_detail"))
-DEFAULT_METRICS = ("latency_base", "latency", "speedup")
+DEFAULT_METRICS: tuple[str, ...] = ("latency_base", "latency", "speedup")
 NEEDS = {"speedup": ("latency_base", "latency"), "tflops": ("latency",), "gbps": ("latency",)}
 
 

@@ -22,7 +22,8 @@ class CrossEntropyBenchmark(base.RowBenchmark):
     """Its shapes are set in code: (rows, classes) of a small vocabulary and of language models."""
 
     def set_shapes(self, shape_file: Any) -> None:
-        core = [(8, 100), (16, 512)] if self.config.is_cpu else [(1024, 1024), (2048, 32000), (4096, 128256)]
+        small, large = [(8, 100), (16, 512)], [(1024, 1024), (2048, 32000), (4096, 128256)]
+        core: list[tuple[int, ...]] = [*(small if self.config.is_cpu else large)]
         self.shapes = [*core, (16, 77)] if self._is_comprehensive() else core
         self.shape_desc = "rows, classes"
 

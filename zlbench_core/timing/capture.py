@@ -8,22 +8,17 @@ from contextlib import contextmanager
 from types import ModuleType
 from typing import Any
 
+from zlbench_core.backends import graph_class
 from zlbench_core.timing.direct import clear_gradients
 from zlbench_core.timing.samples import CUDA_GRAPH, NoMeasurement, Samples, TimedRequest
 
 ESTIMATE_CALLS = 5
 REPLAYS = 10
 CALLS_WHERE_ESTIMATE_IS_ZERO = 1000
-GRAPH_CLASSES = ("CUDAGraph", "MUSAGraph")
 
 
 class TuningInsideCapture(RuntimeError):
     """A tuner wants to time a config while a graph is captured; its synchronize would end the capture."""
-
-
-def _graph_class(interface: ModuleType | Any) -> type | None:
-    """The graph class of a device interface, or None where it has none."""
-    return next((found for name in GRAPH_CLASSES if (found := getattr(interface, name, None))), None)
 
 
 def is_capturing(interface: ModuleType | Any) -> bool:
@@ -74,8 +69,10 @@ def _calls_in_graph(rep_ms: float, call_ms: float) -> int:
 
 
 def captured_graph(interface: ModuleType | Any, request: TimedRequest, count: int) -> Any:
-    """A graph of `count` calls, captured on the current stream."""
-    graph = _graph_class(interface)()
+    """A graph of `count` calls, captured on the current stream of an interface that has graphs."""
+    make_graph = graph_class(interface)
+    assert make_graph is not None, "nobody captures where the interface has no graphs"
+    graph = make_graph()
     with interface.graph(graph):
         for _ in range(count):
             clear_gradients(request)

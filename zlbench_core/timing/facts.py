@@ -44,7 +44,7 @@ class Facts:
 
     def measurement(self, direct_flushes: bool) -> dict[str, Any]:
         """`flush` is the policy of the timer that gave the rows; each row says its own in samples.jsonl."""
-        known = {
+        known: dict[str, Any] = {
             "warmup_ms": _one_or_all(self.warmups),
             "iter_ms": _one_or_all(self.reps),
             "rows": dict(self.rows),

@@ -47,7 +47,7 @@ def _default_generator(interface: ModuleType | Any) -> Any | None:
 
 
 @contextmanager
-def pools_given_back(interface: ModuleType | Any, give_back: Callable[[Any], None]) -> Iterator[None]:
+def pools_given_back(interface: Any, give_back: Callable[[Any], None]) -> Iterator[None]:
     """Let every graph that is captured inside use a pool that is known, and end those of failed captures.
 
     `give_back(pool)` ends a pool's allocation and drops it. An interface without graph pools is left alone.

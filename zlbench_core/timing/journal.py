@@ -20,11 +20,11 @@ class Journal:
 
     def write(self, name: str, record: Mapping[str, Any]) -> None:
         if self._folder is not None:
-            self._stream(name).write(json.dumps(record, allow_nan=False) + "\n")
+            self._stream(self._folder, name).write(json.dumps(record, allow_nan=False) + "\n")
 
-    def _stream(self, name: str) -> IO[str]:
+    def _stream(self, folder: Path, name: str) -> IO[str]:
         if name not in self._streams:
-            self._streams[name] = open(self._folder / name, "w", encoding="utf-8", buffering=1)  # noqa: SIM115
+            self._streams[name] = open(folder / name, "w", encoding="utf-8", buffering=1)  # noqa: SIM115
         return self._streams[name]
 
     def close(self) -> None:

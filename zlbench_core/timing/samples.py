@@ -12,6 +12,12 @@ from zlbench_core.errors import ZlbenchError
 
 CUDA_GRAPH = "cuda_graph"
 DIRECT = "direct"
+_MODES: dict[str, Callable[[Sequence[float]], float]] = {
+    "min": min,
+    "max": max,
+    "mean": statistics.mean,
+    "median": statistics.median,
+}
 
 
 class NoMeasurement(ZlbenchError):
@@ -65,10 +71,9 @@ def summarise(values: Sequence[float], request: TimedRequest) -> Any:
         return found[0] if len(found) == 1 else found
     if request.return_mode == "all":
         return list(values)
-    modes = {"min": min, "max": max, "mean": statistics.mean, "median": statistics.median}
-    if request.return_mode not in modes:
+    if request.return_mode not in _MODES:
         raise ValueError(f"return_mode {request.return_mode!r}: min, max, mean, median or all is expected")
-    return modes[request.return_mode](values)
+    return _MODES[request.return_mode](values)
 
 
 def _quantile(ordered: Sequence[float], q: float) -> float:

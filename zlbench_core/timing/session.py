@@ -8,12 +8,13 @@ from dataclasses import dataclass, field, replace
 from types import ModuleType
 from typing import Any
 
+from zlbench_core.backends import graph_class
+from zlbench_core.backends.backend import DeviceBackend
 from zlbench_core.backends.errors_text import describe_chain
-from zlbench_core.backends.vendor import VendorBackend
 from zlbench_core.errors import ConfigError, ZlbenchError
 from zlbench_core.records.run_env import TIMER
 from zlbench_core.timing import markers
-from zlbench_core.timing.capture import _graph_class, capture_through, capture_upstream
+from zlbench_core.timing.capture import capture_through, capture_upstream
 from zlbench_core.timing.direct import measure_direct, repeated
 from zlbench_core.timing.facts import NOT_MEASURED, Facts, Poison
 from zlbench_core.timing.fallback import Attempt, CapturePoisoned, attempt_capture
@@ -60,7 +61,7 @@ class Row:
 
 
 class TimingSession:
-    def __init__(self, backend: VendorBackend, settings: Settings, timers: Timers, journal: Journal) -> None:
+    def __init__(self, backend: DeviceBackend, settings: Settings, timers: Timers, journal: Journal) -> None:
         self.backend, self.settings, self.timers, self.journal = backend, settings, timers, journal
         self.facts = Facts()
         self.node = ""
@@ -132,7 +133,7 @@ class TimingSession:
         asked = self.settings.timer
         if asked == "direct" or not (self.backend.supports_cuda_graph or asked == "capture"):
             return False
-        has_graph = _graph_class(interface) is not None
+        has_graph = graph_class(interface) is not None
         if asked == "capture" and not has_graph:
             name = self.backend.name
             raise ConfigError(

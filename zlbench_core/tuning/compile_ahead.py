@@ -101,7 +101,9 @@ class Ahead:
         with compiled(tuner, args, kwargs, likely, self.settings, self.prefetch) as ready:
             if self.settings.prefetches:
                 self.prefetch.start(tuner, args, kwargs, largest_first(configs), partial(warm_up, tuner))
-            for config in ready if timer is not None else ():
+            if timer is None:
+                return {}, set()
+            for config in ready:
                 best = min(quick.values(), default=float("inf"))
                 timer.late = False  # a config that the tuner refuses is not timed
                 bench = partial(timer.measure, best_ms=best)
@@ -161,7 +163,7 @@ def compiled(
         futures: dict[Future[Any] | None, list[Any]] = {}
         try:
             for config in largest_first(configs):
-                future = _future(lambda config=config: warm_up(tuner, args, kwargs, config))
+                future = _future(partial(warm_up, tuner, args, kwargs, config))
                 futures.setdefault(future, []).append(config)
             if isinstance(executor, ForkExecutor):
                 executor.start()

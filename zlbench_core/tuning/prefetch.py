@@ -12,6 +12,7 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Executor, Future
 from copy import copy
+from functools import partial
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -66,7 +67,7 @@ class Prefetch:
             for dtype in coming:
                 other = stand_ins(args, kwargs, current, dtype)
                 for config in configs:
-                    _attempt(lambda config=config, other=other: warm(*other, config))
+                    _attempt(partial(warm, *other, config))
         pool.start()
         self._pools.append(pool)
 
@@ -158,13 +159,14 @@ def shared_mode(base: type, prefetch: Prefetch) -> type:
     """The compiler's asynchronous mode `base`, which takes from `prefetch` what is under way there."""
     from triton.runtime._async_compile import FutureKernel
 
-    class SharedMode(base):  # type: ignore[misc,valid-type]
+    class SharedMode(base):
         # One callback to finalise; since Triton 3.9 another to clean up.
         def submit(self, key: str, compile_fn: Callable[[], Any], *callbacks: Callable[..., Any]) -> Any:
             if key in self.future_kernels:
                 return self.future_kernels[key]
             future = prefetch.find(key) or _submitted(self.executor, key, compile_fn)
-            future._key = key  # by which the mode's end finds the kernel
+            # By which the mode's end finds the kernel; Triton's own submit sets it too.
+            future._key = key  # type: ignore[attr-defined]
             self.raw_futures.append(future)
             kernel = self.future_kernels[key] = FutureKernel(*callbacks, future)
             return kernel

@@ -109,7 +109,8 @@ def _walk(
     part: dict[str, Any], dtype: str, is_mine: Callable[[int], bool], inputs: Iterator[Any]
 ) -> Iterator[Any]:
     """Yield this shard's inputs. When none is its own, the last one: no table may end empty."""
-    walked = part["walked"][dtype] = {"total": 0, "mine": [], "finished": False}
+    walked: dict[str, Any] = {"total": 0, "mine": [], "finished": False}
+    part["walked"][dtype] = walked
     spare = None
     for item, made in enumerate(inputs):
         walked["total"] = item + 1

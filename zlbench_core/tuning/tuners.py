@@ -46,5 +46,6 @@ def entry_classes() -> Iterator[type]:
 
 def _with_subclasses(cls: type) -> Iterator[type]:
     yield cls
-    for subclass in cls.__subclasses__():
+    subclasses: list[type] = cls.__subclasses__()
+    for subclass in subclasses:
         yield from _with_subclasses(subclass)

@@ -100,7 +100,8 @@ def _adjusted(verdict: OperatorVerdict, p: float, factor: float, policy: str, fa
     detail, needed = judgement.detail, judgement.rounds_needed
     if verdict.verdict in CLAIMS and judgement.verdict not in CLAIMS:
         detail = f"the claim (p = {verdict.evidence.p:.3g}) does not survive {family} operators: {detail}"
-        needed = max(needed, minimum_rounds(verdict.evidence.looks.alpha / family))
+        if needed is not None:
+            needed = max(needed, minimum_rounds(verdict.evidence.looks.alpha / family))
     open_rows = policy == "gate" or p <= verdict.evidence.looks.alpha
     return replace(
         verdict,

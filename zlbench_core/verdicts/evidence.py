@@ -24,10 +24,10 @@ def gather(
 
     `test` gives the p of the rounds as if their number had been fixed; `looks` makes it valid over the looks.
     """
-    counted = [number for number, value in enumerate(log_ratios) if value is not None]
-    values = [log_ratios[number] for number in counted]
+    counted = [(number, value) for number, value in enumerate(log_ratios) if value is not None]
+    values = [value for _, value in counted]
     run = len(log_ratios)
-    effect = effect_of(values, [firsts[number] for number in counted] if firsts else ())
+    effect = effect_of(values, [firsts[number] for number, _ in counted] if firsts else ())
     p_rounds = test(values)
     known = [span for span in spans if span is not None]
     return Evidence(

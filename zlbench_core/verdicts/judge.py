@@ -34,6 +34,7 @@ def judge(evidence: Evidence, p: float) -> Judgement:
     if detected and claim is not None:
         return Judgement(claim)
     limit = margin(evidence.delta)
+    assert evidence.same_ci is not None, "rounds that can claim something are at least two"
     low, high = evidence.same_ci
     if -limit < low and high < limit:
         return Judgement(Verdict.SAME, "detected, below delta" if detected else "")
@@ -74,7 +75,7 @@ def _too_early(evidence: Evidence) -> Judgement | None:
 
 def _open_detail(evidence: Evidence, detected: bool, p: float) -> str:
     if detected:
-        small = abs(evidence.theta) < margin(evidence.delta)
+        small = abs(_estimate(evidence)[0]) < margin(evidence.delta)
         return "detected, below delta" if small else "detected, not clear of delta"
     if claim_beyond_margin(evidence) is not None:
         told = f"beyond delta, but p = {p:.3g} is above {evidence.looks.alpha:g}"
@@ -83,16 +84,24 @@ def _open_detail(evidence: Evidence, detected: bool, p: float) -> str:
 
 
 def _order_is_larger(evidence: Evidence) -> bool:
-    return evidence.first_side is not None and abs(evidence.first_side) > abs(evidence.theta)
+    return evidence.first_side is not None and abs(evidence.first_side) > abs(_estimate(evidence)[0])
 
 
 def _needed(evidence: Evidence) -> int | None:
     """The interval leaves out what the first side gains; the p of a claim does not, and needs rounds for it too."""
-    claims = abs(evidence.theta) > margin(evidence.delta)
-    spread = math.hypot(evidence.sd, evidence.first_side or 0.0) if claims else evidence.sd
-    estimate = rounds_needed(evidence.theta, spread, evidence.delta)
+    theta, sd = _estimate(evidence)
+    claims = abs(theta) > margin(evidence.delta)
+    spread = math.hypot(sd, evidence.first_side or 0.0) if claims else sd
+    estimate = rounds_needed(theta, spread, evidence.delta)
     if estimate is None:
         return None
     looks = evidence.looks
     following = looks.last if evidence.rounds_run < looks.last else evidence.rounds_run + 1
     return max(estimate, following)
+
+
+def _estimate(evidence: Evidence) -> tuple[float, float]:
+    """theta and the spread of one round, of rounds that are enough to claim something."""
+    assert evidence.theta is not None, "two rounds have a mean"
+    assert evidence.sd is not None, "two rounds have a spread"
+    return evidence.theta, evidence.sd

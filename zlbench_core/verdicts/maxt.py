@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from zlbench_core.verdicts.signflip import QUANTUM, quantise, share, sign_flip_p, sign_patterns
 
+Floats = NDArray[np.float64]
 
-def max_t_p(log_ratios: np.ndarray, s0: np.ndarray, *, seed: int = 0) -> tuple[float, ...]:
+
+def max_t_p(log_ratios: Floats, s0: Floats, *, seed: int = 0) -> tuple[float, ...]:
     """One p per row, adjusted for all rows of the operator (Westfall & Young's max-T, single step).
 
     `log_ratios`: rows x rounds, nan where a row was not measured; `s0`: one constant above 0 per row, in log
@@ -19,7 +22,7 @@ def max_t_p(log_ratios: np.ndarray, s0: np.ndarray, *, seed: int = 0) -> tuple[f
     A round is flipped for all rows at once, so what the rows share stays shared. A row measured in fewer
     than two rounds has p = 1.
     """
-    rows, rounds = log_ratios.shape
+    rows, rounds = map(int, log_ratios.shape)
     counted = np.count_nonzero(~np.isnan(log_ratios), axis=1)
     usable = counted >= 2
     if not usable.any():
@@ -43,12 +46,12 @@ def max_t_p(log_ratios: np.ndarray, s0: np.ndarray, *, seed: int = 0) -> tuple[f
 class _Scale:
     """What of T does not change when rounds are flipped: the sum of squares, the count, s0."""
 
-    def __init__(self, whole: np.ndarray, counted: np.ndarray, s0: np.ndarray) -> None:
+    def __init__(self, whole: Floats, counted: Floats, s0: Floats) -> None:
         self.count = counted[:, None].astype(np.float64)
         self.squares = np.array([[float(np.sum(np.sort(row * row)))] for row in whole])
         self.s0 = s0[:, None]
 
-    def t(self, sums: np.ndarray) -> np.ndarray:
+    def t(self, sums: Floats) -> Floats:
         """T for an array (rows x patterns) of sums of flipped rounds."""
         spread = np.maximum(self.squares - sums * sums / self.count, 0.0) / (self.count - 1)
         return np.abs(sums) / self.count / (np.sqrt(spread / self.count) + self.s0)

@@ -134,4 +134,6 @@ def _row_verdict(row: RowRounds, p_rounds: float, delta: float | None, looks: Lo
 
 
 def _resolution(row: RowRounds) -> float:
+    assert row.t_a_ms is not None, "a row that counts has latencies"
+    assert row.t_b_ms is not None, "a row that counts has latencies"
     return resolution(row.t_a_ms, row.t_b_ms, row.batch)

@@ -25,7 +25,7 @@ def quantise(log_ratios: Sequence[float] | np.ndarray) -> np.ndarray:
     return np.rint(np.asarray(log_ratios, dtype=np.float64) / QUANTUM)
 
 
-def sign_flip_p(log_ratios: Sequence[float], *, seed: int = 0) -> float:
+def sign_flip_p(log_ratios: Sequence[float] | np.ndarray, *, seed: int = 0) -> float:
     """Two-sided p of "B = A": the share of the 2^n sign patterns with |sum e_r d_r| >= |sum d_r|.
 
     Zeros are kept. Exact up to 40 rounds; above, `DRAWS` seeded patterns and (1 + hits) / (1 + draws), which
@@ -63,7 +63,7 @@ def sign_patterns(rounds: int, *, seed: int = 0) -> Iterator[np.ndarray]:
 def share(hits: int, rounds: int) -> float:
     """The p-value of `hits` among the patterns that `sign_patterns` yields for that many rounds."""
     if rounds <= MOST_ENUMERATED:
-        return hits / 2 ** (rounds - 1)
+        return math.ldexp(hits, 1 - rounds)
     return (1 + hits) / (1 + DRAWS)
 
 

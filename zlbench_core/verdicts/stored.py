@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import statistics
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from zlbench_core.campaign.looks import Looks
+from zlbench_core.errors import ReadError
 from zlbench_core.verdicts.campaign import decide_campaign
 from zlbench_core.verdicts.model import OperatorVerdict, RowRounds
 from zlbench_core.verdicts.operator import IR_STATES, decide_operator
@@ -41,7 +42,9 @@ class StoredRow:
     rounds: tuple[RowRound, ...]
 
     def as_rounds(self, op: str) -> RowRounds:
-        """The row as verdicts judge it; its latencies are medians over the rounds that count."""
+        """The row as verdicts judge it; its latencies are medians over the rounds that count.
+
+        Raises ReadError where one of those lacks a latency."""
         counted = [one for one in self.rounds if one.log_ratio is not None]
         spans = tuple(one.span for one in self.rounds)
         return RowRounds(
@@ -51,12 +54,19 @@ class StoredRow:
             self.size,
             self.occurrence,
             log_ratios=tuple(one.log_ratio for one in self.rounds),
-            t_a_ms=statistics.median(one.t_a_ms for one in counted) if counted else None,
-            t_b_ms=statistics.median(one.t_b_ms for one in counted) if counted else None,
+            t_a_ms=self._median(one.t_a_ms for one in counted),
+            t_b_ms=self._median(one.t_b_ms for one in counted),
             batch=self.batch,
             spans=spans if any(span is not None for span in spans) else (),
             firsts=tuple(one.first_side for one in self.rounds),
         )
+
+    def _median(self, latencies: Iterable[float | None]) -> float | None:
+        told = list(latencies)
+        known = [latency for latency in told if latency is not None]
+        if len(known) < len(told):
+            raise ReadError(f"{self.dtype} {self.mode} {self.size}: a round that counts lacks a latency")
+        return statistics.median(known) if known else None
 
 
 @dataclass(frozen=True)

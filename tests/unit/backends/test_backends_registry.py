@@ -91,3 +91,11 @@ def test_the_cpu_backend_has_logical_devices() -> None:
 def test_the_backends_load_without_torch_and_triton() -> None:
     code = "import sys, zlbench_core.backends; sys.exit(sum(m in sys.modules for m in ('torch', 'triton')))"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_a_backend_that_may_capture_names_its_graph_class():
+    capturing = [backend for backend in map(get_backend, known_backends()) if backend.supports_cuda_graph]
+    assert {backend.name: backend.graph_class for backend in capturing} == {
+        "cuda": "CUDAGraph",
+        "musa": "MUSAGraph",
+    }

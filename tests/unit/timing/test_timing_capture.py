@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from timing_fakes import FakeDevice, kernel
 
+from zlbench_core.backends import graph_class
 from zlbench_core.timing.capture import (
-    _graph_class,
     capture_through,
     capture_upstream,
     empty_graph_is_an_error,
@@ -23,11 +23,11 @@ class Graph:
 
 @pytest.mark.parametrize("name", ["CUDAGraph", "MUSAGraph"])
 def test_the_graph_class_is_the_interfaces_own(name: str) -> None:
-    assert _graph_class(SimpleNamespace(**{name: Graph})) is Graph
+    assert graph_class(SimpleNamespace(**{name: Graph})) is Graph
 
 
-def test_an_interface_without_graphs_has_no_graph_class() -> None:
-    assert _graph_class(SimpleNamespace(XPUGraph=Graph)) is None
+def test_an_interface_without_graphs_has_nograph_class() -> None:
+    assert graph_class(SimpleNamespace(XPUGraph=Graph)) is None
 
 
 def test_an_interface_that_cannot_tell_is_not_capturing() -> None:

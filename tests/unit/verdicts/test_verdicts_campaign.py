@@ -7,7 +7,7 @@ import pytest
 from verdict_rows import STEADY_FASTER, STEADY_SLOWER, WOBBLE, decide, operator, row
 
 from zlbench_core.errors import ConfigError
-from zlbench_core.verdicts import Verdict, decide_campaign, minimum_rounds, plan_looks
+from zlbench_core.verdicts import RowRounds, Verdict, decide_campaign, minimum_rounds, plan_looks
 from zlbench_core.verdicts.multiplicity import adjust, benjamini_hochberg, holm, row_factor
 
 
@@ -58,6 +58,20 @@ def test_a_claim_that_did_not_survive_asks_for_rounds_that_could():
     assert (twelve.verdict, twelve.rounds_needed) == (Verdict.UNDECIDED, 13)
     many = [operator("mm", STEADY_FASTER), *(operator(f"op{k}", WOBBLE) for k in range(999))]
     assert decide_campaign(many).operators[0].rounds_needed == minimum_rounds(0.05 / 1000) == 16
+
+
+def test_a_claim_that_did_not_survive_may_promise_no_number_of_rounds():
+    """Just beyond the margin, and the side launched first moves it by as much."""
+    log_ratios = tuple(
+        0.0052 + first + step / 1000 for first, step in zip((0.005, -0.005) * 3, WOBBLE, strict=True)
+    )
+    one = RowRounds("mm", "float16", "kernel", "[64]", 0, log_ratios, 0.05, 0.05, firsts=("a", "b") * 3)
+    alone = decide(one, op="mm")
+    assert alone.verdict is Verdict.SLOWER
+    claimed = decide_campaign([alone, operator("add", WOBBLE)]).operators[0]
+    assert (claimed.verdict, claimed.rounds_needed) == (Verdict.UNDECIDED, None)
+    assert "does not survive 2 operators" in claimed.detail
+    assert "over 1000 rounds needed" in claimed.detail
 
 
 def test_an_operator_that_made_no_claim_has_none_to_lose():

@@ -24,7 +24,14 @@ class Pair:
 
     @property
     def variant(self) -> Variant:
-        return self.a or self.b
+        found = self.a or self.b
+        assert found is not None, "a side compiled it"
+        return found
+
+    @property
+    def both(self) -> tuple[Variant, Variant] | None:
+        """The variant of each side; None where only one side compiled it."""
+        return (self.a, self.b) if self.a and self.b else None
 
     @property
     def only_in(self) -> str | None:
@@ -33,11 +40,17 @@ class Pair:
     @property
     def stages(self) -> list[str]:
         """The stages that both sides captured, first to last."""
-        return [stage for stage in self.a.stages if stage in self.b.stages] if self.a and self.b else []
+        if self.both is None:
+            return []
+        a, b = self.both
+        return [stage for stage in a.stages if stage in b.stages]
 
     @property
     def differing(self) -> list[str]:
-        return [stage for stage in self.stages if self.a.digests[stage] != self.b.digests[stage]]
+        if self.both is None:
+            return []
+        a, b = self.both
+        return [stage for stage in self.stages if a.digests[stage] != b.digests[stage]]
 
     @property
     def first_stage(self) -> str | None:
@@ -46,7 +59,10 @@ class Pair:
     @property
     def only_locations(self) -> bool:
         """The text differs, and nothing but what says where the source stood."""
-        return not self.differing and any(self.a.raw_digests[s] != self.b.raw_digests[s] for s in self.stages)
+        if self.both is None or self.differing:
+            return False
+        a, b = self.both
+        return any(a.raw_digests[stage] != b.raw_digests[stage] for stage in self.stages)
 
     @property
     def missing(self) -> dict[str, list[str]]:

@@ -67,7 +67,7 @@ def _sass(variants: Mapping[str, Variant]) -> dict[str, Disassembly]:
     for key, variant in variants.items():
         if "cubin" in variant.stages:
             by_arch.setdefault(variant.document["target"]["arch"], []).append(key)
-    found = {}
+    found: dict[str, Disassembly] = {}
     for arch, keys in by_arch.items():
         paths = [variants[key].path / "cubin" for key in keys]
         found |= dict(zip(keys, disassemble_cubins(paths, arch), strict=True))

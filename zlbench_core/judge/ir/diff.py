@@ -78,10 +78,7 @@ def diff_archives(
         (pair, stage or pair.first_stage) for pair in result.pairs if pair.only_in or _differs(pair, stage)
     ]
     costs = pair_costs([pair for pair, _ in shown])
-    variants = [
-        VariantDiff(pair, cost, None if pair.only_in else at, () if pair.only_in else _lines(pair, at))
-        for (pair, at), cost in zip(shown, costs, strict=True)
-    ]
+    variants = [_variant(pair, cost, at) for (pair, at), cost in zip(shown, costs, strict=True)]
     told = renamed if renamed and kernel in (None, *renamed) else None
     return ArchiveDiff(result, tuple(variants), told)
 
@@ -112,10 +109,15 @@ def _require_stage(pairs: Sequence[Pair], stage: str) -> None:
             )
 
 
-def _lines(pair: Pair, stage: str) -> tuple[str, ...]:
-    names = (f"a/{pair.a.kernel}.{stage}", f"b/{pair.b.kernel}.{stage}")
-    a, b = _stage_lines(pair.a, stage), _stage_lines(pair.b, stage)
-    return tuple(difflib.unified_diff(a, b, *names, lineterm=""))
+def _variant(pair: Pair, cost: dict[str, Any], stage: str | None) -> VariantDiff:
+    if pair.both is None or stage is None:
+        return VariantDiff(pair, cost, None, ())
+    return VariantDiff(pair, cost, stage, _lines(*pair.both, stage))
+
+
+def _lines(a: Variant, b: Variant, stage: str) -> tuple[str, ...]:
+    names = (f"a/{a.kernel}.{stage}", f"b/{b.kernel}.{stage}")
+    return tuple(difflib.unified_diff(_stage_lines(a, stage), _stage_lines(b, stage), *names, lineterm=""))
 
 
 def _stage_lines(variant: Variant, stage: str) -> list[str]:

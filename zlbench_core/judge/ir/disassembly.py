@@ -25,7 +25,7 @@ class Disassembly:
     """The instructions of a binary's code sections, or the reason why there are none."""
 
     instructions: tuple[str, ...] | None
-    reason: str | None = None
+    reason: str = ""
 
 
 @cache

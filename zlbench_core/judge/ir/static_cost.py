@@ -48,8 +48,9 @@ def compare_costs(a: Mapping[str, Any], b: Mapping[str, Any]) -> dict[str, dict[
     for name in dict.fromkeys([*a_figures, *b_figures]):
         default = absent if name.startswith("instructions.") else None
         one, other = a_figures.get(name, default), b_figures.get(name, default)
-        comparable = None not in (one, other) and (name != "spills" or a["spills_unit"] == b["spills_unit"])
-        compared[name] = {"a": one, "b": other, "change": other - one if comparable else None}
+        same_unit = name != "spills" or a["spills_unit"] == b["spills_unit"]
+        change = other - one if one is not None and other is not None and same_unit else None
+        compared[name] = {"a": one, "b": other, "change": change}
     return compared
 
 

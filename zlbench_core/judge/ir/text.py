@@ -95,9 +95,8 @@ def _variant_lines(found: VariantDiff, brief: bool) -> Iterator[str]:
 
 def _described(pair: Pair) -> str:
     """Both sides of a pair of two names, whose settings may differ too."""
-    if pair.a.kernel == pair.b.kernel:
-        return describe(pair.a)
-    return f"{describe(pair.a)} -> {describe(pair.b)}"
+    a, b = pair.both or (pair.variant, pair.variant)
+    return describe(a) if a.kernel == b.kernel else f"{describe(a)} -> {describe(b)}"
 
 
 def _renamed_line(a: str, b: str) -> str:

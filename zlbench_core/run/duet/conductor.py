@@ -6,6 +6,7 @@ the device back by a message, or by ending; then `_next` decides.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -127,7 +128,7 @@ class Conductor:
         if self._steps is None:
             raise ValueError("there is no row")
         try:
-            self._command = self._steps.send(reply)
+            self._command = next(self._steps) if reply is None else self._steps.send(reply)
         except StopIteration as end:
             self._steps, self._command = None, None
             for name, answer in end.value.items():
@@ -169,40 +170,40 @@ class Conductor:
         return [(name, message)]
 
     def _match(self) -> Orders:
-        arrived = [self.sides[name] for name in self.order if self.sides[name].arrival is not None]
-        if len(arrived) == 2 and arrived[0].arrival.name == arrived[1].arrival.name:
-            arrivals = {side.name: side.arrival for side in arrived}
+        arrivals = {name: at for name in self.order if (at := self.sides[name].arrival) is not None}
+        if len(arrivals) == 2 and len({arrival.name for arrival in arrivals.values()}) == 1:
             self._steps = perform(self.settings, self.coins, self.order, arrivals)
             self._advance(None)
             return self._next()
-        for side in arrived:
-            reason = self._without_partner(side)
+        for name, arrival in arrivals.items():
+            reason = self._without_partner(name, arrival)
             if reason is not None:
-                return self._give_up(side, reason)
-        return self._give_up_one_of_two() if len(arrived) == 2 else []
+                return self._give_up(name, arrival, reason)
+        return self._give_up_one_of_two(arrivals) if len(arrivals) == 2 else []
 
-    def _without_partner(self, side: Side) -> str | None:
-        """Why the row of `side` surely has no partner; None where it may still come."""
-        other = self.sides[next(name for name in SIDES if name != side.name)]
-        if side.arrival.name in other.lost:
-            return other.lost[side.arrival.name]
-        if side.arrival.name in other.passed:
-            return f"side {other.name} had come to this row when side {side.name} was at another"
-        if side.arrival.node in other.ended_nodes:
+    def _without_partner(self, name: str, arrival: Arrival) -> str | None:
+        """Why the row of side `name` surely has no partner; None where it may still come."""
+        other = self.sides[next(one for one in SIDES if one != name)]
+        if arrival.name in other.lost:
+            return other.lost[arrival.name]
+        if arrival.name in other.passed:
+            return f"side {other.name} had come to this row when side {name} was at another"
+        if arrival.node in other.ended_nodes:
             return f"side {other.name} ended this test without the row"
         return f"side {other.name} has ended" if other.stage == GONE else None
 
-    def _give_up_one_of_two(self) -> Orders:
+    def _give_up_one_of_two(self, arrivals: Mapping[str, Arrival]) -> Orders:
         """Both sides are at rows that the other may have lost or may still come to. They take turns in giving
         up, so that k rows that only one side has cost at most 2 k rows until both meet again."""
-        self._given_up = next(name for name in SIDES if name != self._given_up)
-        side, other = self.sides[self._given_up], self.sides[SIDES[self._given_up == SIDES[0]]]
-        return self._give_up(side, f"side {other.name} came to {other.arrival.label} instead")
+        other, self._given_up = self._given_up, next(name for name in SIDES if name != self._given_up)
+        reason = f"side {other} came to {arrivals[other].label} instead"
+        return self._give_up(self._given_up, arrivals[self._given_up], reason)
 
-    def _give_up(self, side: Side, reason: str) -> Orders:
-        side.passed.add(side.arrival.name)
+    def _give_up(self, name: str, arrival: Arrival, reason: str) -> Orders:
+        side = self.sides[name]
+        side.passed.add(arrival.name)
         side.arrival = None
-        return self._run(side.name, _lost(reason))
+        return self._run(name, _lost(reason))
 
 
 def _lost(reason: str) -> dict[str, Any]:

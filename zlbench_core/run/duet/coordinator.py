@@ -70,6 +70,7 @@ class Coordinator:
             elif self._clock() >= last_word + self.patience:
                 self._send(self.conductor.overdue())
             for key, _ in ready:
+                assert isinstance(key.fileobj, socket.socket), "nothing else is registered"
                 self._serve(key.fileobj)
             while self._ended:
                 self._process_ended(self._ended.popleft())

@@ -24,7 +24,7 @@ class SideThread(threading.Thread):
         self.request, self._lease, self._on_end = request, lease, on_end
         self.error: BaseException | None = None
         self.over = threading.Event()  # join is no substitute: once interrupted it takes the thread for ended
-        self._end_process: Callable[[], None] | None = None
+        self._end_process: Callable[[], object] | None = None
         self._unwanted = False
         self._launched = threading.Event()
 
@@ -49,7 +49,7 @@ class SideThread(threading.Thread):
         if self._end_process is not None:
             self._end_process()
 
-    def _note_start(self, end: Callable[[], None]) -> None:
+    def _note_start(self, end: Callable[[], object]) -> None:
         self._end_process = end
         if self._unwanted:
             end()
@@ -127,6 +127,7 @@ def _judge(
 
 
 def _fail_both(requests: Mapping[str, RunRequest], conductor: Conductor) -> None:
+    assert conductor.culprit is not None, "a pair that failed has a side that failed it"
     culprit: dict[str, Any] = load_identity(requests[conductor.culprit].out_dir)
     how = f" ({culprit['failure']})" if culprit.get("failure") else ""
     reason = f"duet: {conductor.failure}{how}"

@@ -162,11 +162,10 @@ def _superblock(
         command = {"superblock": number, "place": place, "discard": block.discard, "count": block.count}
         reply = yield side, {"type": messages.BLOCK, **command}
         centre = block_centre(reply["samples_ms"])
-        reason = reply["disturbed"] or (IMPOSSIBLE if centre is None else None)
-        if reason is None:
-            logs[side].append(math.log(centre))
+        if reply["disturbed"] or centre is None:
+            reasons.append(f"side {side}: {reply['disturbed'] or IMPOSSIBLE}")
         else:
-            reasons.append(f"side {side}: {reason}")
+            logs[side].append(math.log(centre))
     return "; ".join(dict.fromkeys(reasons)) or None, logs
 
 
