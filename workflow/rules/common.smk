@@ -234,7 +234,9 @@ def get_first_identities(wildcards):
 def get_looks(wildcards):
     if not LOOKS_TWICE:
         return []
-    return expand("results/{backend}/first_look/device-{slot}.json", backend=CAMPAIGN.subject.backend, slot=SLOTS)
+    return expand(
+        "results/{backend}/first_look/device-{slot}.json", backend=CAMPAIGN.subject.backend, slot=SLOTS
+    )
 
 
 def get_device_gates(wildcards):
@@ -244,7 +246,9 @@ def get_device_gates(wildcards):
 def get_gates(wildcards):
     if not CAMPAIGN.subject.is_ab:
         return []
-    return expand("results/{backend}/{op}/ir_gate.json", backend=CAMPAIGN.subject.backend, op=CAMPAIGN.subject.ops)
+    return expand(
+        "results/{backend}/{op}/ir_gate.json", backend=CAMPAIGN.subject.backend, op=CAMPAIGN.subject.ops
+    )
 
 
 def get_summary(wildcards):
