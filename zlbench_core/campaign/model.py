@@ -16,6 +16,7 @@ from zlbench_core.campaign.parts import (
     Timing,
     Tuning,
 )
+from zlbench_core.errors import ConfigError
 
 AskedT = TypeVar("AskedT", bound="Asked")
 
@@ -86,9 +87,13 @@ class Campaign(LookAsked):
         return CheckAsked(self.subject.platform_of(side), self.machine.as_devices())
 
     def record_of(self, op: str) -> RecordAsked:
-        """Of a campaign that records."""
+        """Raises ConfigError where this campaign records nothing."""
         recording = self.tuning.recording
-        assert recording is not None, "a campaign that records nothing has no such step"
+        if recording is None:
+            raise ConfigError(
+                f"this campaign records no pins of {op}: autotune.mode is off, autotune.from names a folder of pins, "
+                "or measure is false"
+            )
         return RecordAsked(self.subject.of([op], [recording.record_side]), self.tuning, self.timing.of_rows())
 
     def look_of(self, ops: Sequence[str]) -> LookAsked:

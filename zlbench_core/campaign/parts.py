@@ -42,9 +42,7 @@ def keys_of(part: type[Part]) -> list[str]:
 def _plain(value: Any) -> Any:
     if isinstance(value, tuple):
         return [_plain(item) for item in value]
-    if isinstance(value, DeclaredSide):
-        return value.to_json()
-    return value.to_json() if isinstance(value, Part) else value
+    return value.to_json() if isinstance(value, Part | DeclaredSide) else value
 
 
 @dataclass(frozen=True)

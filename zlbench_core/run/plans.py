@@ -35,7 +35,7 @@ def preflight_name(campaign: Campaign, side: str) -> str:
 
 
 def record_plan(campaign: Campaign, op: str) -> str:
-    """A record of one operator: the recording side alone. Of a campaign that records."""
+    """A record of one operator: the recording side alone. Raises ConfigError where nothing is recorded."""
     return _plan_of(campaign.record_of(op))
 
 

@@ -14,6 +14,7 @@ from zlbench_core.campaign.load import load_campaign
 from zlbench_core.campaign.model import LookAsked, RoundAsked
 from zlbench_core.campaign.plan_text import read_plan
 from zlbench_core.campaign.schema_files import load_schema
+from zlbench_core.errors import ConfigError
 from zlbench_core.run.facts import forget_facts
 from zlbench_core.run.plans import (
     compare_plan,
@@ -208,6 +209,12 @@ def test_a_users_own_kernel_is_part_of_the_plan(tmp_path):
     (tmp_path / "test_mm.py").write_text("two\n")
     forget_facts()
     assert record_plan(load(suite_dirs=[str(tmp_path)]), "mm") != before
+
+
+@pytest.mark.parametrize("changes", [OFF, COMPILES, {"autotune": {"from": "/gone"}}])
+def test_a_record_that_nobody_makes_has_no_plan_and_that_is_said_in_one_line(changes):
+    with pytest.raises(ConfigError, match="this campaign records no pins of mm: "):
+        record_plan(load(**changes), "mm")
 
 
 def test_a_step_gets_back_what_its_plan_was_made_from():
