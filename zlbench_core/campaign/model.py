@@ -257,7 +257,7 @@ def default_config() -> dict[str, Any]:
 
 
 def _accept_command_line_forms(raw: dict[str, Any]) -> None:
-    """Snakemake's --config hands over some values as strings (SNAKEMAKE.md (a)); read them as they were meant."""
+    """Snakemake's --config hands over some values as strings (docs/snakemake.md); read them as they were meant."""
     for name in ("ops", "dtypes", "suite_dirs"):
         if isinstance(raw.get(name), str):
             raw[name] = [part.strip() for part in raw[name].split(",") if part.strip()]

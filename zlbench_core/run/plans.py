@@ -1,8 +1,8 @@
 """The plan of each rule: a JSON text with exactly what its result depends on.
 
 Digests of its parts stand in the rule's params (plan_changes.py), so that Snakemake reruns the rule when, and only
-when, one of these changes (SNAKEMAKE.md (c)). Whatever a step does not depend on is set to a neutral value, for the
-same reason.
+when, one of these changes (docs/snakemake.md, Reruns). Whatever a step does not depend on is set to a neutral value,
+for the same reason.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def preflight_name(campaign: Campaign, side: str) -> str:
     """The side and a digest (16 hex digits) of what the campaign asks of its preflight.
 
     Campaigns that ask for something else have files of their own: a job that writes a file anew would measure
-    everything below it again, whatever the file says (SNAKEMAKE.md finding 9).
+    everything below it again, whatever the file says (docs/snakemake.md, Reruns).
     """
     return f"{side}-{digest_of(_scope_of_preflight(campaign, side).to_json())}"
 

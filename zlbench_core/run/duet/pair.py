@@ -49,7 +49,7 @@ class SideThread(threading.Thread):
         if self._end_process is not None:
             self._end_process()
 
-    def _note_start(self, end: Callable[[], None]) -> None:
+    def _note_start(self, end: Callable[[], object]) -> None:
         self._end_process = end
         if self._unwanted:
             end()
