@@ -1,4 +1,5 @@
-"""A GPU that is not there: latencies with a known truth, in three kinds of noise (STATISTICS.md section 5).
+"""A GPU that is not there: latencies with a known truth, in three kinds of noise (docs/measurement.md,
+Simulation).
 
 All of it is assumed, none of it was measured: a 50 us kernel on a clock of 32 ns steps, correlated launches
 with a 1% tail, runs that differ, a clock that drifts over the whole experiment, and runs that are 3% fast.
@@ -62,8 +63,7 @@ def duet(noise: Noise, effect: float, shape: tuple[int, int, int], rng: np.rando
     """`shape` = campaigns, rounds, superblocks: two processes a round that hand the device to each other.
 
     The device's state, fast or not, is common to both sides of a round; each process has its own placement
-    offset (run_sd / 4), and the device wanders from block to block (run_sd / 10), as STATISTICS.md section 5
-    assumes.
+    offset (run_sd / 4), and the device wanders from block to block (run_sd / 10): assumed, not measured.
     """
     campaigns, rounds, superblocks = shape
     slots = 4 * superblocks

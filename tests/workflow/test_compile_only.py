@@ -16,7 +16,7 @@ from .conftest import REPOSITORY, Campaign
 
 pytestmark = pytest.mark.timeout(1800)  # four campaigns in one fixture; a minute on an idle machine
 OWN = REPOSITORY / "tests" / "data" / "own-kernels"
-# DESIGN.md section 8: the switch, and the first stage that it changes.
+# The switch, and the first stage that it changes.
 SWITCHES = {
     "TRITON_F32_DEFAULT=ieee": "ttir",
     "DISABLE_LLVM_OPT=1": "llir",

@@ -1,5 +1,5 @@
 # Which device a job gets. A token bounds the jobs of a device on every machine, and no flag can lose it
-# (docs/snakemake.md, devices).
+# (docs/snakemake.md, Devices).
 # Without a list of devices a scheduler hands them out, one per job.
 DEVICES = CAMPAIGN.machine.devices or (None,)
 

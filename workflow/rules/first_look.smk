@@ -1,5 +1,5 @@
 # Only where stopping is two-looks: after the first rounds, which operators can more rounds still decide?
-# One checkpoint per device, after the gates of all: SNAKEMAKE.md (d).
+# One checkpoint per device, after the gates of all: docs/snakemake.md, Checkpoints.
 checkpoint first_look:
     input:
         identities=get_first_identities,

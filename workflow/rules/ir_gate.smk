@@ -17,7 +17,8 @@ rule compare_ir:
         "../scripts/compare_ir.py"
 
 
-# One checkpoint per device, not per operator: the DAG is evaluated anew after each (SNAKEMAKE.md (d)).
+# One checkpoint per device, not per operator: the DAG is evaluated anew after each (docs/snakemake.md,
+# Checkpoints).
 checkpoint gate_device:
     input:
         get_gates_of_slot,

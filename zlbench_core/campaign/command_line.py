@@ -1,4 +1,4 @@
-"""What Snakemake's --config hands over as text (SNAKEMAKE.md (a)), read as it was meant."""
+"""What Snakemake's --config hands over as text (docs/snakemake.md, Values of --config), read as it was meant."""
 
 from __future__ import annotations
 

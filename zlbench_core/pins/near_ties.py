@@ -9,7 +9,8 @@ from typing import Any
 
 # cudaEventElapsedTime resolves about 0.5 microseconds (CUDA runtime API, Event Management).
 EVENT_RESOLUTION_MS = 0.0005
-# Two records of mm on one H200 (shared data mm1, mm2): the middle of 162 configs moved by up to 2.3 % a key.
+# Two records of mm on one H200 (mm1 and mm2 of tests/data/flaggems-h200): the middle of 162 configs moved by up to
+# 2.3 % a key.
 RELATIVE_NOISE = 0.02
 
 

@@ -13,7 +13,7 @@ from zlbench_core.common.places import SIDE_PATH
 from zlbench_core.providers import get_provider
 from zlbench_core.records import run_env
 
-# Snakemake sets these from a rule's `threads` (SNAKEMAKE.md finding 3), so that --cores would change a measurement.
+# Snakemake sets these from a rule's `threads` (docs/snakemake.md, Devices), so that --cores would change a measurement.
 THREAD_VARIABLES = (
     "OMP_NUM_THREADS",
     "MKL_NUM_THREADS",

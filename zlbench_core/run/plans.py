@@ -1,7 +1,7 @@
 """The plan of each rule: a JSON text with exactly what its result depends on.
 
 Digests of its parts stand in the rule's params (plan_changes.py), so that Snakemake reruns the rule when, and only
-when, one of these changes (SNAKEMAKE.md (c)). It holds the parts of the campaign that the rule names, and no other;
+when, one of these changes (docs/snakemake.md, Reruns). It holds the parts of the campaign that the rule names, and no other;
 the rule's script is handed these alone (campaign/model.py, plan_text.py).
 """
 
@@ -29,7 +29,7 @@ def preflight_name(campaign: Campaign, side: str) -> str:
     """The side and a digest (16 hex digits) of what the campaign asks of its preflight.
 
     Campaigns that ask for something else have files of their own: a job that writes a file anew would measure
-    everything below it again, whatever the file says (SNAKEMAKE.md finding 9).
+    everything below it again, whatever the file says (docs/snakemake.md, Reruns).
     """
     return f"{side}-{digest_of(campaign.check_of(side).to_json())}"
 

@@ -1,7 +1,7 @@
 """One campaign at a time in a working folder: a lock that the kernel frees, so that a dead run is told from a live one.
 
 Snakemake's own lock files name nobody. Those of a killed run look like those of a live one, its advice is `--unlock`
-for both, and `--unlock` beside a live run lets two runs write the same files (SNAKEMAKE.md (m)).
+for both, and `--unlock` beside a live run lets two runs write the same files (docs/snakemake.md, Interruption).
 """
 
 from __future__ import annotations

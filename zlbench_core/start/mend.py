@@ -2,7 +2,7 @@
 
 Snakemake believes a file that exists. So a run whose identity cannot be trusted is taken away, and measured again;
 what can be made again from files that are whole (merged pins, a preflight) is made again at once, with the content
-that it had, since a job of Snakemake for it would measure everything below it again (SNAKEMAKE.md finding 9).
+that it had, since a job of Snakemake for it would measure everything below it again (docs/snakemake.md, Reruns).
 """
 
 from __future__ import annotations

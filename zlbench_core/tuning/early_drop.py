@@ -2,8 +2,9 @@
 
 Every config is first timed by a few launches, those near the best by a few more. One whose quick time is more
 than `MARGIN` above the best quick time, beyond what the timer can resolve, is dropped; the others go through
-the tuner's own protocol. In two records of mm on one H200 (shared data mm1, mm2; 8 keys) the one's winner
-stood at most 3 % above the other's best, but for a kernel of 3.5 microseconds: 31 %, which is 1 microsecond.
+the tuner's own protocol. In two records of mm on one H200 (mm1 and mm2 of tests/data/flaggems-h200; 8 keys) the
+one's winner stood at most 3 % above the other's best, but for a kernel of 3.5 microseconds: 31 %, which is 1
+microsecond.
 """
 
 from __future__ import annotations

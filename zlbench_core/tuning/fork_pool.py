@@ -1,8 +1,8 @@
 """An executor for compilations: forked children fill the compiler's disk cache, this process then hits it.
 
 Threads scale badly here: much of a Triton compilation is Python and holds the interpreter's lock (16 threads
-made mm's 162 float16 configs 4.2 times faster on an H200's host, shared data mm1 and mm_async). A child only
-warms the cache. Every result is computed in this process, so a child that fails costs time and nothing else; and
+made mm's 162 float16 configs 4.2 times faster on an H200's host: mm1 and mm_async of tests/data/flaggems-h200). A child
+only warms the cache. Every result is computed in this process, so a child that fails costs time and nothing else; and
 in the thread that asks for it, since one beside it would take the interpreter's lock in the middle of a timed launch.
 """
 

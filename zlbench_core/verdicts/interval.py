@@ -10,8 +10,8 @@ from functools import lru_cache
 from zlbench_core.errors import ConfigError
 
 SMALLEST_DELTA = 0.005
-TICK_MS = 32e-6  # the step of the event clock that the margin assumes: 32 ns (STATISTICS.md section 3)
-# z(.975) + z(.80) = 2.80; 3.0 pays for t instead of z (STATISTICS.md section 3).
+TICK_MS = 32e-6  # the step of the event clock that the margin assumes: 32 ns (docs/verdicts.md, Why)
+# z(.975) + z(.80) = 2.80; 3.0 pays for t instead of z (docs/verdicts.md, Why).
 ROUNDS_FACTOR = 3.0
 # More rounds than this are no plan: the effect lies on the margin, or the row is too noisy.
 MOST_NEEDED = 1000
@@ -99,7 +99,7 @@ def margin(delta: float) -> float:
 def rounds_needed(theta: float, sd: float, delta: float) -> int | None:
     """n' = ceil((3 sd / gap)^2), gap = the distance from the effect to the margin; None above 1,000 rounds.
 
-    With no effect at all the gap is delta, which is the formula of STATISTICS.md section 3.
+    With no effect at all the gap is delta, which is the textbook formula (docs/verdicts.md, Why).
     """
     gap = abs(abs(theta) - margin(delta))
     if ROUNDS_FACTOR * sd > gap * math.sqrt(MOST_NEEDED):

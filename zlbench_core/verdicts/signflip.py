@@ -30,7 +30,7 @@ def sign_flip_p(log_ratios: Sequence[float] | np.ndarray, *, seed: int = 0) -> f
 
     Zeros are kept. Exact up to 40 rounds; above, `DRAWS` seeded patterns and (1 + hits) / (1 + draws), which
     is valid too (Phipson & Smyth 2010). A tie within the rounding of `quantise` counts as reached, so p is
-    never too small. No rounds: 1. Source: STATISTICS.md section 3; Fisher's randomisation test.
+    never too small. No rounds: 1. Source: Fisher's randomisation test (docs/verdicts.md, Why).
     """
     rounds = len(log_ratios)
     whole = quantise(log_ratios)

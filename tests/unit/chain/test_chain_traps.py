@@ -1,4 +1,4 @@
-"""The three traps of DESIGN.md section 1, rebuilt from real runs on an H200. Each was published once as a number.
+"""Three traps, rebuilt from real runs on an H200. Each was published once as a number.
 
 The logs, results and tuner databases are the real ones; the identities say what those runs were.
 """

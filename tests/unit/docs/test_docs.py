@@ -6,6 +6,7 @@ import csv
 import io
 import re
 import shlex
+import subprocess
 import tarfile
 from functools import cache
 from pathlib import Path
@@ -22,6 +23,7 @@ ROOT = Path(__file__).parents[3]
 PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/*.md"), ROOT / "config" / "README.md"])
 BLOCK = re.compile(r"^```sh\n(.*?)^```", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\]\((?!https?://|#|mailto:)([^)#\s]+)")
+PAGE_NAME = re.compile(r"(?:docs/)?[A-Za-z0-9_-]+\.md\b")
 # A path of the repository in backticks; a placeholder or a pattern in it is no path.
 PATH = re.compile(r"`((?:docs|config|workflow|zlbench_core|tests|fuzz|benchmarks)/[A-Za-z0-9_./-]*)`")
 
@@ -114,6 +116,33 @@ def test_every_link_and_every_path_is_there(page):
     assert [str(path.relative_to(ROOT)) for path in (*links, *paths) if not path.exists()] == []
 
 
+# What a run writes, and a page of nvbench's repository.
+NOT_OURS = {"summary.md", "docs/nvbench_compare_robust.md"}
+
+
+def test_nothing_names_a_page_that_is_not_here():
+    """In code, comments and pages alike; the changelog tells of what was."""
+    listed = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    files = {name for name in listed.split("\n") if name and (ROOT / name).is_file()}
+    pages = {Path(name).name for name in files if name.endswith(".md")}
+    unknown = [
+        f"{file}: {named}"
+        for file in sorted(files - {"CHANGELOG.md"})
+        for named in PAGE_NAME.findall((ROOT / file).read_text(encoding="utf-8", errors="ignore"))
+        if named not in (files if named.startswith("docs/") else pages) | NOT_OURS
+    ]
+    assert unknown == []
+
+
+def test_every_fact_of_snakemake_is_on_the_page_with_its_command():
+    source = (ROOT / "benchmarks" / "snakemake_facts.py").read_text()
+    tried = {name.replace("_", "-") for name in re.findall(r"^@fact\ndef (\w+)", source, re.MULTILINE)}
+    told = set(re.findall(r"`([a-z]+(?:-[a-z]+)+)`", (ROOT / "docs" / "snakemake.md").read_text()))
+    assert len(tried) > 10
+    assert tried - told == set()
+    assert told - tried - {"rerun-triggers", "rerun-incomplete"} == set()
+
+
 def test_every_command_has_an_example_in_its_help():
     [choices] = [action.choices for action in build_parser()._actions if action.choices]
     assert len(choices) == len(COMMANDS)
@@ -147,7 +176,7 @@ def test_a_shell_gets_its_completion(shell, capsys):
 
 
 def test_the_catalog_finds_what_it_looks_for():
-    """Which files the Snakemake workflow catalog reads: SNAKEMAKE.md (j)."""
+    """Which files the Snakemake workflow catalog reads: docs/snakemake.md, The catalog."""
     catalog = yaml.safe_load((ROOT / ".snakemake-workflow-catalog.yml").read_text())
     assert catalog["usage"]["mandatory-flags"]["flags"] == ""
     text = (ROOT / "README.md").read_text().lower()

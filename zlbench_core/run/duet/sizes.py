@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from zlbench_core.campaign.parts import Duet
 from zlbench_core.records.messages import DIRECT
 
-# On an H200 an event-timed single launch below about 20 us is noise (STATISTICS.md section 7).
+# On an H200 an event-timed single launch below about 20 us is noise (docs/verdicts.md, Why).
 SHORT_MS = 0.020
 # What one sample of short launches should last: a clock step of 32 ns is then 0.01% of it.
 SAMPLE_MS = 0.25
