@@ -12,9 +12,11 @@ import zipfile
 from pathlib import Path
 
 import pytest
+from jsonschema import Draft202012Validator
 
 from zlbench_core.campaign.load import default_config
 from zlbench_core.campaign.schema_files import check
+from zlbench_core.commands.identity_schema import identity_schema
 from zlbench_core.errors import ZlbenchError
 from zlbench_core.records.identity import load_identity
 from zlbench_core.records.vouched import check_digests
@@ -75,8 +77,6 @@ def test_every_run_vouches_for_its_files(ran):
 @pytest.mark.parametrize(
     ("schema", "pattern", "count"),
     [
-        ("run_identity", "*/*/r?/run_identity.json", 6),
-        ("run_identity", "*/record/*/run_identity.json", 2),
         ("pins_meta", "*/pins/meta.json", 2),
         ("ir_gate", "*/ir_gate.json", 2),
         ("verdicts", "verdicts.json", 1),
@@ -96,6 +96,15 @@ def test_every_json_of_the_chain_fits_its_schema(ran, schema, pattern, count):
     assert len(found) == count
     for path in found:
         check(json.loads(path.read_text()), schema, str(path), ZlbenchError)
+
+
+@pytest.mark.parametrize(("pattern", "count"), [("*/*/r?", 6), ("*/record/*", 2)])
+def test_every_identity_of_the_chain_fits_the_schema_of_its_class(ran, pattern, count):
+    campaign, _ = ran
+    found = list(campaign.path().glob(f"{pattern}/run_identity.json"))
+    assert len(found) == count
+    for path in found:
+        Draft202012Validator(identity_schema()).validate(json.loads(path.read_text()))
 
 
 def test_both_sides_replay_the_pins_of_one_record(ran):

@@ -169,6 +169,21 @@ def test_a_declaration_covers_its_fields_and_no_others(name, axis):
         assert not is_declared(other, [axis])
 
 
+def test_the_caliber_and_what_every_run_must_record_change_here_too():
+    assert caliber_fields.CALIBER_FIELDS == (
+        "backend",
+        "device",
+        "timer",
+        "bench_level",
+        "shape_mode",
+        "tuner_cache",
+        "direct_repeat",
+    )
+    environment = {f"environment.{name}" for name in ("python", "torch", "triton", "variables", "precision")}
+    others = {"provider", "op", "test_node", "started", "harness", "measurement.mode"}
+    assert set(caliber_fields.REQUIRED) == environment | others
+
+
 def test_every_field_that_may_differ_says_why():
     assert all(len(one.why) > 10 for one in caliber_fields.FIELDS.values() if one.rule == FREE)
 
