@@ -1,8 +1,8 @@
 """The plan of each rule: a JSON text with exactly what its result depends on.
 
 Digests of its parts stand in the rule's params (plan_changes.py), so that Snakemake reruns the rule when, and only
-when, one of these changes (docs/snakemake.md, Reruns). It holds the parts of the campaign that the rule names, and no other;
-the rule's script is handed these alone (campaign/model.py, plan_text.py).
+when, one of these changes (docs/snakemake.md, Reruns). It holds the parts of the campaign that the rule names, and no
+other; the script of the rule is handed these alone (campaign/model.py, plan_text.py).
 """
 
 from __future__ import annotations
