@@ -5,7 +5,9 @@ from pathlib import Path
 
 import pytest
 
-DATA = Path(__file__).parents[2] / "data" / "backends"
+import tests
+
+DATA = tests.DATA / "backends"
 
 
 @pytest.fixture

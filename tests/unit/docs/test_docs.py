@@ -15,11 +15,11 @@ import pytest
 import yaml
 from snakemake.cli import get_argument_parser, parse_config
 
+from tests import ROOT
 from zlbench_core.campaign.load import default_config, load_campaign
 from zlbench_core.commands.cli import COMMANDS, EXAMPLES, build_parser
 from zlbench_core.commands.completion import SHELLS
 
-ROOT = Path(__file__).parents[3]
 PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/*.md"), ROOT / "config" / "README.md"])
 BLOCK = re.compile(r"^```sh\n(.*?)^```", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\]\((?!https?://|#|mailto:)([^)#\s]+)")

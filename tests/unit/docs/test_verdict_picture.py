@@ -11,7 +11,8 @@ from types import ModuleType
 
 import pytest
 
-ROOT = Path(__file__).parents[3]
+from tests import ROOT
+
 PICTURE = ROOT / "docs" / "verdicts.svg"
 REQUIRED = ("FASTER", "SAME", "NO CODE CHANGE", "silu", "mm", "layer_norm", "cpu-interpreter/cuda:90")
 

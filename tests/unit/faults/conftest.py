@@ -7,12 +7,13 @@ from pathlib import Path
 
 import pytest
 
+import tests
 from zlbench_core.backends.base import DeviceInfo
 from zlbench_core.campaign.load import load_campaign
 from zlbench_core.run.devices import Lease
 from zlbench_core.run.runner import RunRequest, run_benchmark
 
-DATA = Path(__file__).parents[2] / "data" / "faults"
+DATA = tests.DATA / "faults"
 
 
 class Bench:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 from contextlib import suppress
-from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
+import tests
 from zlbench_core.caliber.guard import (
     field_complaints,
     hazards,
@@ -32,7 +32,7 @@ from zlbench_core.pins.records import read_records
 from zlbench_core.results.status import STATUSES
 from zlbench_core.run.plans import look_plan, preflight_plan, record_plan, round_plan, summary_plan
 
-DATA = Path(__file__).parents[2] / "data" / "faults"
+DATA = tests.DATA / "faults"
 QUICK = settings(
     max_examples=60,
     deadline=None,  # the machine is shared; pytest-timeout is the bound

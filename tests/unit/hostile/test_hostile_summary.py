@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from tests import DATA
 from zlbench_core.campaign.load import load_campaign
 from zlbench_core.common.files import sha256_of, write_json
 from zlbench_core.errors import ReadError
@@ -17,7 +18,7 @@ from zlbench_core.judge import store
 from zlbench_core.judge.summary import summarise
 from zlbench_core.results.store import read_samples_table
 
-REAL = Path(__file__).parents[2] / "data" / "campaign-cpu" / "results"
+REAL = DATA / "campaign-cpu" / "results"
 RUN = Path("results/cpu/mm/b/r1")
 CONFIG = {"backend": "cpu", "ops": ["mm"], "dtypes": ["float32"]}
 CONFIG |= {"sides": {"a": {}, "b": {"env": {"TRITON_F32_DEFAULT": "ieee"}}}}

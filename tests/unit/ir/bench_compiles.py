@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 import triton
-from compile_kernels import TARGETS, load_kernels, sources
+
+from tests.unit.ir.compile_kernels import TARGETS, load_kernels, sources
 
 TARGET = TARGETS["cuda"]
 

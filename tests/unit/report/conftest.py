@@ -9,11 +9,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from report_browser import browser_tab, find_browser
 
+from tests import DATA
+from tests.unit.report.report_browser import browser_tab, find_browser
 from zlbench_core.common.files import sha256_of
 
-STORED = Path(__file__).parents[2] / "data" / "report" / "ab.tar.gz"
+STORED = DATA / "report" / "ab.tar.gz"
 
 
 class Folder:

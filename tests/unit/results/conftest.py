@@ -5,7 +5,9 @@ from pathlib import Path
 
 import pytest
 
-DATA = Path(__file__).parents[2] / "data" / "flaggems-h200"
+import tests
+
+DATA = tests.DATA / "flaggems-h200"
 
 TITLE = "\nOperator: {op}  Performance Test (dtype={dtype}, mode=kernel,level=core)\n"
 HEADER = "Status       Torch Latency (ms)    Gems Latency (ms)         Gems Speedup          Size Detail\n"

@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from timing_fakes import FakeDevice, FakeDriver
 
+from tests.unit.timing.timing_fakes import FakeDevice, FakeDriver
 from zlbench_core.backends import get_backend
 from zlbench_core.plugins import cudagraph
 from zlbench_core.timing.journal import Journal

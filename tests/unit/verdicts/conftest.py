@@ -1,4 +1,5 @@
 import sys
-from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parents[3] / "benchmarks"))
+from tests import ROOT
+
+sys.path.insert(0, str(ROOT / "benchmarks"))
