@@ -27,6 +27,8 @@ def tree(tmp_path, monkeypatch):
 def forget() -> None:
     source_digests.measuring_sources.cache_clear()
     source_digests.sources_of.cache_clear()
+    source_digests._imported.cache_clear()
+    source_digests._package_files.cache_clear()
 
 
 def digests() -> dict[str, str]:
