@@ -71,7 +71,7 @@ def _measures(script: Path) -> bool:
 def _imported(path: Path) -> frozenset[str]:
     """Every dotted name of this package that a source imports, wherever in it; of `from a import b` both `a` and `a.b`.
 
-    By a pattern, since a start of Snakemake waits for it and parsing takes five times as long; one in a text counts too.
+    By a pattern: a start of Snakemake waits for it, and parsing takes five times as long. A name in a text counts too.
     """
     names: set[str] = set()
     for package, listed, module in _IMPORT.findall(path.read_text(encoding="utf-8")):
