@@ -11,7 +11,7 @@ checkpoint first_look:
         "logs/{backend}/first_look_{slot}.log",
     localrule: True
     params:
-        **params_of(get_look_plan),
+        **params_of(planned(look_plan, "slot")),
     message:
         "Look for the first time at the operators of device {wildcards.slot}."
     script:

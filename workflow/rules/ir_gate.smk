@@ -10,7 +10,7 @@ rule compare_ir:
         "logs/{backend}/{op}/ir_gate.log",
     localrule: True
     params:
-        **params_of(get_compare_plan),
+        **params_of(planned(plans.compare_plan, "op")),
     message:
         "Compare the generated code of both sides of {wildcards.op}."
     script:

@@ -1,66 +1,27 @@
 # The plan of each rule: what it reruns for (docs/design.md, a campaign in three rules).
-from functools import cache
+from functools import cache, partial
 
 from zlbench_core.run import plans
 
 
 @cache
-def preflight_plan(side):
-    return plans.preflight_plan(CAMPAIGN, side)
+def planned(make, *names):
+    """The plan that `make` makes of the campaign and of the wildcards of these names, each made once."""
+    made = cache(partial(make, CAMPAIGN))
+
+    def get_plan(wildcards):
+        return made(*(getattr(wildcards, name) for name in names))
+
+    return get_plan
 
 
-@cache
-def record_plan(op):
-    return plans.record_plan(CAMPAIGN, op)
-
-
-@cache
-def round_plan(op):
-    return plans.round_plan(CAMPAIGN, op)
-
-
-@cache
-def compare_plan(op):
-    return plans.compare_plan(CAMPAIGN, op)
-
-
-@cache
-def look_plan(slot):
-    return plans.look_plan(CAMPAIGN, ops_of_slot(slot))
-
-
-@cache
-def summary_plan():
-    return plans.summary_plan(CAMPAIGN)
+def look_plan(campaign, slot):
+    return plans.look_plan(campaign, ops_of_slot(slot))
 
 
 @cache
 def gate_token(slot):
     return PLANS.token("rounds", plans.gate_plan(CAMPAIGN, ops_of_slot(slot)))
-
-
-def get_preflight_plan(wildcards):
-    return preflight_plan(wildcards.side)
-
-
-def get_record_plan(wildcards):
-    return record_plan(wildcards.op)
-
-
-def get_round_plan(wildcards):
-    return round_plan(wildcards.op)
-
-
-def get_compare_plan(wildcards):
-    return compare_plan(wildcards.op)
-
-
-def get_look_plan(wildcards):
-    return look_plan(wildcards.slot)
-
-
-def get_summary_plan(wildcards):
-    return summary_plan()
 
 
 def get_rounds_of_slot(wildcards):

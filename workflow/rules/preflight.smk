@@ -9,7 +9,7 @@ rule check_side:
         mem_mb=8000,
         runtime=15,
     params:
-        **params_of(get_preflight_plan),
+        **params_of(planned(plans.preflight_plan, "side")),
     message:
         "Preflight of side {wildcards.side} on {wildcards.backend}."
     script:

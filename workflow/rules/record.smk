@@ -13,7 +13,7 @@ rule record_shard:
         runtime=RUN_MINUTES,
         time_limit=CAMPAIGN.machine.time_limit,
     params:
-        **params_of(get_record_plan),
+        **params_of(planned(plans.record_plan, "op")),
         shards=SHARDS,
     message:
         "Record the autotune winners of {wildcards.op}, shard {wildcards.shard}."
@@ -37,7 +37,7 @@ rule publish_pins:
         runtime=RUN_MINUTES,
         time_limit=CAMPAIGN.machine.time_limit,
     params:
-        **params_of(get_record_plan),
+        **params_of(planned(plans.record_plan, "op")),
     message:
         "Merge the records of {wildcards.op} into pins, or discard them."
     script:

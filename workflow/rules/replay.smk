@@ -20,7 +20,7 @@ rule replay_round:
         runtime=ROUND_MINUTES,
         time_limit=CAMPAIGN.machine.time_limit,
     params:
-        **params_of(get_round_plan),
+        **params_of(planned(plans.round_plan, "op")),
     message:
         "Round {wildcards.round} of {wildcards.op}, side by side."
     script:

@@ -13,7 +13,7 @@ rule report:
         "logs/{backend}/report.log",
     localrule: True
     params:
-        **params_of(get_summary_plan),
+        **params_of(planned(plans.summary_plan)),
     message:
         "Write the report of {wildcards.backend}."
     script:

@@ -23,7 +23,7 @@ rule summarise:
     localrule: True
     threads: 8
     params:
-        **params_of(get_summary_plan),
+        **params_of(planned(plans.summary_plan)),
     message:
         "Judge the calibers and summarise."
     script:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from zlbench_core.backends.base import ALL_VISIBILITY_KEYS, DeviceInfo
+from zlbench_core.backends.base import DeviceInfo
 from zlbench_core.backends.errors_text import ErrorWords, mentions
 from zlbench_core.backends.resolving import find_device
 
@@ -28,12 +28,6 @@ class DeviceBackend:
     compat_plugins: tuple[str, ...] = ()
     capture_deny_ops: frozenset[str] = frozenset()
     words = ErrorWords()
-
-    def apply_visibility(self, env: Mapping[str, str], device: str | int) -> dict[str, str]:
-        """A new environment in which only `device` is visible, in the form that `visibility_value` gives; other
-        backends' variables are dropped."""
-        kept = {key: value for key, value in env.items() if key not in ALL_VISIBILITY_KEYS}
-        return kept | dict.fromkeys(self.visibility_keys, str(device))
 
     def visibility_value(self, device: DeviceInfo) -> str:
         """What `apply_visibility` takes for `device`: the index, where the runtime knows no unique ids."""

@@ -1,17 +1,8 @@
-"""What every backend speaks of: a device as its vendor's tool lists it, and the variables that mask devices."""
+"""What every backend speaks of: a device as its vendor's tool lists it."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-
-ALL_VISIBILITY_KEYS = (
-    "CUDA_VISIBLE_DEVICES",
-    "MUSA_VISIBLE_DEVICES",
-    "HIP_VISIBLE_DEVICES",
-    "ROCR_VISIBLE_DEVICES",
-    "ASCEND_RT_VISIBLE_DEVICES",
-    "ASCEND_VISIBLE_DEVICES",
-)
 
 
 @dataclass(frozen=True)

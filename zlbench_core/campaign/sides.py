@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from zlbench_core.backends.base import ALL_VISIBILITY_KEYS
+from zlbench_core.backends import ALL_VISIBILITY_KEYS
 from zlbench_core.campaign.values import absolute, check_variable
 from zlbench_core.common.sealing import sealed_all, unsealed_all
 from zlbench_core.errors import ConfigError

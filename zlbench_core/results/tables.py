@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from zlbench_core.results.columns import COUNTS, LIST, REAL, TEXT, WHOLE, Column, Table
 
-_BACKEND = Column("backend", TEXT, "cuda, musa, rocm, ascend or cpu", known=True)
+_BACKEND = Column("backend", TEXT, "the backend by its name in `zlbench devices`", known=True)
 _DEVICE = Column(
     "device", TEXT, "the model that the run really used; `cpu-interpreter/cuda:90` where nothing ran on a GPU"
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 
-from zlbench_core.backends import get_backend
+from zlbench_core.backends import apply_visibility, get_backend
 from zlbench_core.backends.base import DeviceInfo
 from zlbench_core.campaign.parts import Platform
 from zlbench_core.campaign.sides import DeclaredSide
@@ -39,7 +39,7 @@ def side_environment(
         kept.pop(name, None)
     if device is not None:
         backend = get_backend(platform.backend)
-        kept = backend.apply_visibility(kept, backend.visibility_value(device))
+        kept = apply_visibility(backend, kept, backend.visibility_value(device))
         kept[run_env.DEVICE] = str(device.index)
         kept[run_env.DEVICE_UUID] = device.uuid or ""
     provider_env = get_provider(platform.provider).environment(platform, side)

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from zlbench_core.backends import get_backend
+from zlbench_core.backends import apply_visibility, get_backend
 from zlbench_core.backends.base import DeviceInfo
 from zlbench_core.backends.resolving import find_device
 from zlbench_core.backends.rocm import hip_unique_id
@@ -71,7 +71,7 @@ def test_a_device_is_masked_by_what_means_the_same_to_every_layer_below() -> Non
     assert cuda.visibility_value(DEVICES[3]) == rocm.visibility_value(DEVICES[3]) == "GPU-8932f9aa-2222"
     assert cuda.visibility_value(DEVICES[5]) == "3"
     assert get_backend("musa").visibility_value(DEVICES[3]) == "1"
-    by_id = rocm.apply_visibility({}, rocm.visibility_value(DEVICES[3]))
+    by_id = apply_visibility(rocm, {}, rocm.visibility_value(DEVICES[3]))
     assert set(by_id.values()) == {"GPU-8932f9aa-2222"}, "one index in both masks would leave no device"
 
 
