@@ -134,10 +134,8 @@ def test_a_kill_between_writing_and_renaming_leaves_a_whole_file_or_none(copied,
     if step != "replay":  # a run's folder is emptied before the run
         assert published.items() <= before.items()
     else:
-        assert {path for path in published if published[path] != before[path]} <= {
-            "add/a/r1/run_identity.json",
-            "add/a/r1/header.json",
-        }
+        own = {f"add/{side}/r1/{file}" for side in "ab" for file in ("run_identity.json", "header.json")}
+        assert {path for path in published if published[path] != before[path]} <= own
     mend(load(campaign), campaign.path())
     run_step(step)
     after = content(campaign.path())
