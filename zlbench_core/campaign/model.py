@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Any, TypeVar, get_type_hints
 
 from zlbench_core.campaign.parts import (
@@ -84,7 +84,8 @@ class Campaign(LookAsked):
     machine: Machine
 
     def check_of(self, side: str) -> CheckAsked:
-        return CheckAsked(self.subject.platform_of(side), self.machine.as_devices())
+        platform = replace(self.subject.only(Platform), sides=(self.subject.side(side),))
+        return CheckAsked(platform, self.machine.only(Devices))
 
     def record_of(self, op: str) -> RecordAsked:
         """Raises ConfigError where this campaign records nothing."""
@@ -94,7 +95,9 @@ class Campaign(LookAsked):
                 f"this campaign records no pins of {op}: autotune.mode is off, autotune.from names a folder of pins, "
                 "or measure is false"
             )
-        return RecordAsked(self.subject.of([op], [recording.record_side]), self.tuning, self.timing.of_rows())
+        return RecordAsked(
+            self.subject.of([op], [recording.record_side]), self.tuning, self.timing.only(RowTiming)
+        )
 
     def look_of(self, ops: Sequence[str]) -> LookAsked:
         return LookAsked(self.subject.of(ops), self.tuning, self.timing, self.judgement.of(ops))

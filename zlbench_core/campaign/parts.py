@@ -7,7 +7,7 @@ plan nor its code can name the rest. As JSON the parts of a campaign lie side by
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Any, TypeVar
 
 from zlbench_core.backends import get_backend
@@ -29,6 +29,10 @@ class Part:
     def from_json(cls: type[PartT], value: Mapping[str, Any]) -> PartT:
         """The inverse of to_json; further keys are another part's. Raises KeyError for a key that is missing."""
         return cls(**{name: cls._read(name, value[name]) for name in keys_of(cls)})
+
+    def only(self, part: type[PartT]) -> PartT:
+        """What of this one is `part`, the smaller class that it extends."""
+        return part(**{name: getattr(self, name) for name in keys_of(part)})
 
     @classmethod
     def _read(cls, name: str, value: Any) -> Any:
@@ -76,10 +80,6 @@ class Platform(Part):
         axis += ["provider_dir"] if a.provider_dir != b.provider_dir else []
         return axis
 
-    def platform_of(self, side: str) -> Platform:
-        """Of one side, and no operator."""
-        return Platform(self.backend, self.target, self.provider, (self.side(side),))
-
     @classmethod
     def _read(cls, name: str, value: Any) -> Any:
         if name == "sides":
@@ -100,10 +100,9 @@ class Subject(Platform):
 
     def of(self, ops: Sequence[str], sides: Sequence[str] | None = None) -> Subject:
         """Of these operators alone, and of these sides; None: of all."""
-        whole = {name: getattr(self, name) for name in keys_of(Subject)}
         files = {op: file for op, file in self.op_files.items() if op in ops}
         kept = self.sides if sides is None else tuple(map(self.side, sides))
-        return Subject(**{**whole, "ops": tuple(ops), "op_files": files, "sides": kept})
+        return replace(self, ops=tuple(ops), op_files=files, sides=kept)
 
 
 @dataclass(frozen=True)
@@ -177,10 +176,6 @@ class RowTiming(Part):
     direct_repeat: int
     measure: bool
 
-    def of_rows(self) -> RowTiming:
-        """Of a process by itself, whatever it is a half of."""
-        return RowTiming(**{name: getattr(self, name) for name in keys_of(RowTiming)})
-
     def holds_device(self, backend: str) -> bool:
         """Whether a benchmark needs a device for itself. Compiling alone does not, where none is needed."""
         return self.measure or not get_backend(backend).compiles_without_device
@@ -233,8 +228,7 @@ class Judgement(Part):
 
     def of(self, ops: Sequence[str]) -> Judgement:
         """Of these operators alone."""
-        whole = {name: getattr(self, name) for name in keys_of(Judgement)}
-        return Judgement(**{**whole, "placebo": self.placebo.of(ops)})
+        return replace(self, placebo=self.placebo.of(ops))
 
     @classmethod
     def _read(cls, name: str, value: Any) -> Any:
@@ -253,6 +247,3 @@ class Machine(Devices):
     """What the campaign takes of the machine. `time_limit` of one process, in seconds."""
 
     time_limit: int
-
-    def as_devices(self) -> Devices:
-        return Devices(self.devices)
