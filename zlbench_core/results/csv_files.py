@@ -9,7 +9,7 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -48,7 +48,16 @@ def safe_text(text: str) -> str:
 
 def read_table(path: Path | str) -> list[dict[str, str]]:
     """The lines of a table as text, unquoted. Raises ReadError where it cannot be read, or is not whole."""
-    table = _TABLES.get(Path(path).name)
+    return [cells for cells, _ in _checked(path, _TABLES.get(Path(path).name))]
+
+
+def read_values(path: Path | str, table: Table) -> list[list[Any]]:
+    """The lines of `table` as values, in the order of its columns. Raises ReadError as read_table."""
+    return [values for _, values in _checked(path, table)]
+
+
+def _checked(path: Path | str, table: Table | None) -> Iterator[tuple[dict[str, str], list[Any]]]:
+    """The text and the values of each line; a table that is not known has no values."""
     try:
         with open(path, encoding="utf-8", newline="") as stream:
             reader = csv.DictReader(stream)
@@ -56,7 +65,8 @@ def read_table(path: Path | str) -> list[dict[str, str]]:
                 raise ReadError(
                     f"table {path} has no column {min(missing)}; it is damaged or no table of zlbench"
                 )
-            return [_cells(path, reader.line_num, row, table) for row in reader]
+            for row in reader:
+                yield _cells(path, reader.line_num, row, table)
     except (OSError, UnicodeDecodeError, csv.Error) as error:
         raise ReadError(f"cannot read table {path}: {error}") from None
 
@@ -67,22 +77,23 @@ def _needed(table: Table | None) -> set[str]:
 
 def _cells(
     path: Path | str, number: int, row: Mapping[str | None, str | None], table: Table | None
-) -> dict[str, str]:
-    """The cells of line `number`. Raises ReadError for a line that breaks off, or a cell of another type."""
+) -> tuple[dict[str, str], list[Any]]:
+    """The text and the values of line `number`. Raises ReadError where it breaks off, or a cell is of another type."""
     if None in row or None in row.values():
         raise ReadError(
             f"table {path}, line {number}: not as many cells as the table has columns; it is damaged"
         )
     cells = {str(name): _unquoted(cell or "") for name, cell in row.items()}
+    values = []
     for column in table.columns if table else ():
         cell = cells.get(column.name, "" if column.young else None)
         try:
-            column.parsed(cell or "")
+            values.append(column.parsed(cell or ""))
         except ValueError as error:
             raise ReadError(
                 f"table {path}, line {number}: {column.name} is {cell!r}; {error} is expected"
             ) from None
-    return cells
+    return cells, values
 
 
 def _unquoted(cell: str) -> str:

@@ -15,7 +15,7 @@ import pandas as pd
 from zlbench_core.common.files import atomic_open
 from zlbench_core.results.columns import COUNTS, LIST, REAL, TEXT, WHOLE, Kind, Line, Table
 from zlbench_core.results.console import text_table
-from zlbench_core.results.csv_files import joined_lines, read_table, safe_text
+from zlbench_core.results.csv_files import joined_lines, read_values, safe_text
 
 FRAME_LINES = 2000  # 0.3 MB; a frame of one operator would cost 1 ms more than its lines
 _TEXT = pd.StringDtype("python")  # pyarrow's costs more to build for the few lines of one operator
@@ -26,17 +26,12 @@ def frame_of(table: Table, lines: Iterable[Line]) -> pd.DataFrame:
     lines = list(lines)
     if other := next((line.table for line in lines if line.table != table.name), None):
         raise ValueError(f"table {table.name}: a line of table {other}")
-    columns = zip(*(line.cells for line in lines), strict=True) if lines else [()] * len(table.columns)
-    return _frame(table, columns)
+    return _frame(table, _columns(table, [line.cells for line in lines]))
 
 
 def read_frame(path: Path, table: Table) -> pd.DataFrame:
     """The frame of a table's file; lists and counts are text. Raises ReadError where it cannot be read."""
-    cells = read_table(path)
-    return _frame(
-        table,
-        [[column.parsed(line.get(column.name, "")) for line in cells] for column in table.columns],
-    )
+    return _frame(table, _columns(table, read_values(path, table)))
 
 
 def csv_text(table: Table, frame: pd.DataFrame) -> str:
@@ -95,6 +90,10 @@ def records(frame: pd.DataFrame) -> list[dict[str, Any]]:
         [None if value is pd.NA else value for value in frame[name].tolist()] for name in frame.columns
     ]
     return [dict(zip(frame.columns, cells, strict=True)) for cells in zip(*columns, strict=True)]
+
+
+def _columns(table: Table, lines: Sequence[Sequence[Any]]) -> Iterable[Sequence[Any]]:
+    return zip(*lines, strict=True) if lines else [()] * len(table.columns)
 
 
 def _frame(table: Table, columns: Iterable[Sequence[Any]]) -> pd.DataFrame:

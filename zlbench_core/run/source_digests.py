@@ -17,7 +17,7 @@ from zlbench_core.common.places import PACKAGE, WORKFLOW
 # They begin a campaign or read a finished run; nothing that measures imports them (tests/unit/run/test_rooms.py).
 READING = frozenset({"caliber", "commands", "judge", "report", "results", "start", "verdicts"})
 _SUFFIXES = {".py", ".yaml", ".smk", ".j2", ".css", ".js"}
-_SCHEMAS = "campaign/schemas/"
+_SCHEMAS = "campaign/schemas"
 _IMPORT = re.compile(
     r"^[ \t]*(?:from[ \t]+(zlbench_core[\w.]*)[ \t]+import[ \t]+(\([^)]*\)|[^\n#]*)|import[ \t]+(zlbench_core[\w.]*))",
     re.M,
@@ -51,7 +51,7 @@ def sources_of(script: str) -> str:
                 if key not in found:
                     found[key] = module
                     open_paths.append(module)
-    schemas = {name: path for name, path in _below(PACKAGE).items() if name.startswith(_SCHEMAS)}
+    schemas = {f"{_SCHEMAS}/{name}": path for name, path in _below(PACKAGE / _SCHEMAS).items()}
     return _digest(dict(sorted({**found, **schemas}.items())))
 
 
