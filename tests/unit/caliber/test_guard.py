@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import pytest
 
+from tests.unit.caliber.plain_caliber import CALIBER
 from zlbench_core.caliber.guard import (
     CALIBER_FIELDS,
     field_complaints,
@@ -13,14 +14,7 @@ from zlbench_core.common.files import write_json
 BASE = {
     "schema_version": 1,
     "status": "complete",
-    "backend": "cuda",
-    "device": "NVIDIA H200",
-    "timer": "cuda_graph",
-    "bench_level": "core",
-    "shape_mode": "upstream",
-    "tuner_cache": "isolated",
-    "direct_repeat": 1,
-    "autotune_mode": "replay",
+    **CALIBER,
     "device_uuid": "GPU-1",
     "environment": {
         "python": "3.11.7",

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.unit.caliber.plain_caliber import CALIBER
 from zlbench_core.common.files import sha256_of, write_json
 from zlbench_core.judge.collect import load_runs
 from zlbench_core.judge.evidence import stored_rows
@@ -58,14 +59,7 @@ class Runs:
             "status": "complete",
             "pytest_exit": 0,
             "timed_out": False,
-            "backend": "cuda",
-            "device": "NVIDIA H200",
-            "timer": "cuda_graph",
-            "bench_level": "core",
-            "shape_mode": "upstream",
-            "tuner_cache": "isolated",
-            "direct_repeat": 1,
-            "autotune_mode": "replay",
+            **CALIBER,
             "declared": AXIS,
             "replay": {"pins_digest": "aa", "fallbacks": {}, "hits": 2},
             "digests": {"run.log": sha256_of(log)},
