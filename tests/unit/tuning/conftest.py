@@ -3,6 +3,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
+import psutil
 import pytest
 
 from zlbench_core.pins.pins import Pins
@@ -44,3 +45,17 @@ def replay(patches: Patches) -> Callable[[list[Entry]], ReplayMode]:
         return mode
 
     return start
+
+
+@pytest.fixture
+def left_children() -> Callable[[], set[int]]:
+    """The children of this process that were not there before the test; those that ended and were not waited for too.
+
+    Not all of them: a browser that another test started may live as long as the session.
+    """
+    before = _children()
+    return lambda: _children() - before
+
+
+def _children() -> set[int]:
+    return {child.pid for child in psutil.Process().children()}
