@@ -11,7 +11,7 @@ from zlbench_core.caliber.fields import CALIBER_FIELDS, REQUIRED, field_of
 from zlbench_core.caliber.modes import MODES, modes_first
 from zlbench_core.caliber.recorded import Recorded, differing_fields
 from zlbench_core.errors import CaliberMismatch, IdentityError
-from zlbench_core.records.identity import load_identity
+from zlbench_core.records.identity import load_identity, lookup
 from zlbench_core.records.identity_fields import PYTHON, VARIABLE
 
 __all__ = [
@@ -82,7 +82,7 @@ def _pins_from_elsewhere(identities: Sequence[Mapping[str, Any]]) -> list[str]:
     """Pins that were recorded on a device, or with a compiler, that no run here has."""
     found = []
     for name, here_of in (("device", _device), ("compiler", _compiler)):
-        recorded = [_lookup(identity, f"replay.recorded.{name}") for identity in identities]
+        recorded = [lookup(identity, f"replay.recorded.{name}") for identity in identities]
         known = [one for one in recorded if one is not None]
         here = [here_of(identity) for identity in identities]
         if known and not any(one in here for one in known):
@@ -142,7 +142,7 @@ def missing_fields(runs: Runs) -> list[str]:
     identities = {label: _identity(path) for label, path in runs}
     complaints = []
     for name in REQUIRED:
-        missing = [label for label, identity in identities.items() if _lookup(identity, name) is None]
+        missing = [label for label, identity in identities.items() if lookup(identity, name) is None]
         complaints += (
             [f"{name}: not recorded by {', '.join(missing)}, and never assumed equal"] if missing else []
         )
@@ -153,7 +153,7 @@ def _unreadable_precision(runs: Runs) -> list[str]:
     """Mixing torch's two ways to set a precision makes reading it raise: two sides' "unknown" are not equal."""
     unknown: dict[str, list[str]] = {}
     for label, path in runs:
-        for name, value in (_lookup(_identity(path), "environment.precision") or {}).items():
+        for name, value in (lookup(_identity(path), "environment.precision") or {}).items():
             if value == "unknown":
                 unknown.setdefault(name, []).append(label)
     return [
@@ -187,7 +187,7 @@ def _other_devices(flat: Mapping[str, Mapping[str, Any]]) -> list[str]:
 def compared_values(identity: Mapping[str, Any]) -> dict[str, Any]:
     """The fields of an identity that a comparison looks at, nested names joined by dots."""
     judged = {
-        name: _lookup(identity, name) for name in (*CALIBER_FIELDS, "autotune_mode", "replay.pins_digest")
+        name: lookup(identity, name) for name in (*CALIBER_FIELDS, "autotune_mode", "replay.pins_digest")
     }
     one = Recorded(identity)
     return judged | {name: one.flat[name] for name in one.compared}
@@ -201,13 +201,6 @@ def _identity(run: Run) -> Mapping[str, Any]:
     if isinstance(run, Recorded):
         return run.identity
     return run if isinstance(run, Mapping) else load_identity(run)
-
-
-def _lookup(identity: Mapping[str, Any], name: str) -> Any:
-    value: Any = identity
-    for part in name.split("."):
-        value = value.get(part) if isinstance(value, Mapping) else None
-    return value
 
 
 def _load(runs: Runs) -> tuple[dict[str, Mapping[str, Any]], list[str]]:
@@ -254,7 +247,7 @@ def _unset(field: str, identities: Mapping[str, Mapping[str, Any]]) -> list[str]
         label
         for label, identity in identities.items()
         if (known or f"env:{variable}" in (identity.get("declared") or ()))
-        and _lookup(identity, "environment.variables") is not None
+        and lookup(identity, "environment.variables") is not None
     ]
 
 
@@ -297,7 +290,7 @@ def _replay_gaps(identities: Mapping[str, Mapping[str, Any]]) -> list[str]:
     """What some replays recorded of their pins and others did not: flattened, nothing and an empty list look alike."""
     complaints = []
     for name in ("replay.fallbacks", "replay.used"):
-        known = {label: _lookup(identity, name) is not None for label, identity in identities.items()}
+        known = {label: lookup(identity, name) is not None for label, identity in identities.items()}
         missing = [label for label, there in known.items() if not there]
         if any(known.values()) and missing:
             complaints.append(f"{name}: not recorded by {', '.join(missing)}, and never assumed equal")

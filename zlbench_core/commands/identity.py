@@ -54,22 +54,17 @@ def _print_schema() -> int:
 def _lines(identity: Mapping[str, Any]) -> Iterator[str]:
     from zlbench_core.common.text import printable
     from zlbench_core.records.described import described_fields
+    from zlbench_core.records.identity import lookup
     from zlbench_core.records.identity_fields import Identity
 
     shown = [(one.heading, name) for name, one in described_fields(Identity) if one.heading]
-    named = [(head, name, _lookup(identity, name)) for head, name in shown]
+    named = [(head, name, lookup(identity, name)) for head, name in shown]
     known = [(head, name, value) for head, name, value in named if value not in (None, {}, [])]
     width = max((len(name) for _, name, _ in known), default=0)
     before = None
     for head, name, value in known:
         yield f"{head if head != before else '':<12} {name:<{width}}  {printable(_plain(value))}"
         before = head
-
-
-def _lookup(value: Any, name: str) -> Any:
-    for part in name.split("."):
-        value = value.get(part) if isinstance(value, Mapping) else None
-    return value
 
 
 def _plain(value: Any) -> str:

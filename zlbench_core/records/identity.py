@@ -50,6 +50,13 @@ def update_identity(out_dir: Path | str, **fields: Any) -> dict[str, Any]:
     return identity
 
 
+def lookup(identity: Any, name: str) -> Any:
+    """The value of a field, nested names joined by dots; None where it is not recorded."""
+    for part in name.split("."):
+        identity = identity.get(part) if isinstance(identity, Mapping) else None
+    return identity
+
+
 def _declared(fields: dict[str, Any]) -> dict[str, Any]:
     for name in unknown_names(fields, Identity):
         raise IdentityError(
